@@ -1,0 +1,102 @@
+"""Conversations: their kind, and what an event or an ask brings from one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from foreword.model.memory import Audience, Kind, Origin
+
+
+class SessionKind(StrEnum):
+    SUBAGENT = "subagent"
+    HEARTBEAT_CRON = "heartbeat_cron"
+    PRIVATE_DM = "private_dm"
+    EXTERNAL_DM = "external_dm"
+    FORUM_TOPIC = "forum_topic"
+    GROUP_CHAT = "group_chat"
+    MAIN_SESSION = "main_session"
+    FALLBACK = "fallback"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionClass:
+    """What a session key tells: the kind of session, who listens in, and which circle they form."""
+
+    kind: SessionKind
+    audience: Audience
+    circle: str = ""
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One conversation as the store keeps it."""
+
+    key: str
+    agent: str
+    kind: SessionKind = SessionKind.FALLBACK
+    audience: Audience = Audience.PRIVATE
+    circle: str = ""
+    project: str = ""
+    channel: str = ""
+    started_at: float = 0.0
+    last_at: float = 0.0
+    memories: int = 0
+    row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something an agent saw. What is left out is derived: audience and origin from the session key and the sender,
+    time from the clock, the agent from the session key."""
+
+    text: str
+    kind: Kind = Kind.MESSAGE
+    session: str = ""
+    agent: str = ""
+    origin: Origin | None = None
+    audience: Audience | None = None
+    sender: str = ""
+    channel: str = ""
+    project: str = ""
+    source_id: str = ""
+    at: float | None = None
+    tool: str = ""
+    title: str = ""
+    type: str = ""
+    files: Sequence[str] = field(default_factory=tuple)
+    concepts: Sequence[str] = field(default_factory=tuple)
+    decisions: Sequence[str] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a host is about to send to its model."""
+
+    text: str
+    session: str = ""
+    agent: str = ""
+    sender: str = ""
+    channel: str = ""
+    project: str = ""
+    audience: Audience | None = None
+    files: Sequence[str] = field(default_factory=tuple)
+    at: float | None = None
+
+
+class Outcome(StrEnum):
+    STORED = "stored"
+    KNOWN = "known"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What became of one event. `reason` is a sentence whenever the outcome is not plainly stored."""
+
+    outcome: Outcome
+    id: str = ""
+    reason: str = ""
+    redactions: Sequence[str] = field(default_factory=tuple)
