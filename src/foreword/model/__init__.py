@@ -1,0 +1,30 @@
+"""Values: no I/O, no clock."""
+
+from foreword.model.brief import Brief, Candidate, Judged, Signals, Style, Verdict
+from foreword.model.frames import content_hash, strip_frames
+from foreword.model.memory import Audience, Kind, Memory, Origin, Scope, row_of
+from foreword.model.session import Ask, Event, Outcome, Recorded, Session, SessionClass, SessionKind
+
+__all__ = [
+    "Ask",
+    "Audience",
+    "Brief",
+    "Candidate",
+    "Event",
+    "Judged",
+    "Kind",
+    "Memory",
+    "Origin",
+    "Outcome",
+    "Recorded",
+    "Scope",
+    "Session",
+    "SessionClass",
+    "SessionKind",
+    "Signals",
+    "Style",
+    "Verdict",
+    "content_hash",
+    "row_of",
+    "strip_frames",
+]

@@ -1,0 +1,88 @@
+"""From candidate to brief: the values that travel through a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from foreword.model.memory import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What recall knows about one candidate, free of scale: none of it depends on the store's size or the model.
+
+    coverage      share of the ask's information (IDF mass) found in the memory itself, 0..1
+    context       the same with its neighbours in the conversation counted in
+    matched       how many informative terms of the ask it holds
+    margin        lead of its fused score over the field, 0..1
+    similarity    dense similarity as standard deviations above this scope's own background
+    agreement     1 when words and vectors both put it on top, 0 when only one lane knows it
+    names         share of the ask's names, numbers and identifiers that it holds; 1 when the ask has none
+    dated         1 in the time the ask speaks of, 0 outside it, 0.5 when the ask speaks of none
+    """
+
+    coverage: float = 0.0
+    context: float = 0.0
+    matched: int = 0
+    margin: float = 0.0
+    similarity: float = 0.0
+    agreement: float = 0.0
+    names: float = 1.0
+    dated: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory that recall proposes, with what each lane said about it."""
+
+    memory: Memory
+    score: float
+    lanes: Mapping[str, float] = field(default_factory=dict)
+    signals: Signals = field(default_factory=Signals)
+    terms: Sequence[str] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One candidate after the gate: its confidence, and why it may or may not pass."""
+
+    candidate: Candidate
+    confidence: float
+    passed: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What to inject and why; an empty choice always carries the reason for silence."""
+
+    chosen: Sequence[Judged]
+    judged: Sequence[Judged]
+    reason: str
+
+    @property
+    def best(self) -> float:
+        return max((one.confidence for one in self.judged), default=0.0)
+
+
+class Style(StrEnum):
+    MARKDOWN = "markdown"
+    XML = "xml"
+    PLAIN = "plain"
+    OPEN_MEM = "open-mem"
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What the model is given. Empty text means nothing at all: no wrapper around nothing."""
+
+    text: str = ""
+    memories: Sequence[str] = field(default_factory=tuple)
+    tokens: int = 0
+    reason: str = ""
+    receipt: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.text)
