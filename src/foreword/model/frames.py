@@ -40,4 +40,5 @@ def strip_frames(text: str) -> str:
 
 def content_hash(text: str) -> str:
     """Names a text regardless of case and white space, which hosts change on the way."""
-    return hashlib.blake2b(" ".join(text.casefold().split()).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    folded = " ".join(text.casefold().split())
+    return hashlib.blake2b(folded.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

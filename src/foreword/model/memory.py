@@ -105,5 +105,5 @@ def row_of(memory_id: str) -> int:
     """The store's number behind a public id such as `m12`; raises BadInput for anything else."""
     digits = memory_id.removeprefix(MEMORY_PREFIX)
     if not memory_id.startswith(MEMORY_PREFIX) or not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
-        raise BadInput(f"'{memory_id[:40]}' is not a memory id.", hint="Ids look like m12; `foreword search` shows them.")
+        raise BadInput(f"'{memory_id[:40]}' is not a memory id.", hint="Ids look like m12; `foreword search` has them.")
     return int(digits)

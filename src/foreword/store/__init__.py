@@ -1,0 +1,33 @@
+"""Where memories are kept; the only SQL."""
+
+from foreword.store.contract import (
+    Census,
+    Draft,
+    Facts,
+    Floats,
+    Forgotten,
+    Nearest,
+    Postings,
+    Slots,
+    Store,
+    Turn,
+    View,
+    Written,
+)
+from foreword.store.sqlite import SqliteStore
+
+__all__ = [
+    "Census",
+    "Draft",
+    "Facts",
+    "Floats",
+    "Forgotten",
+    "Nearest",
+    "Postings",
+    "Slots",
+    "SqliteStore",
+    "Store",
+    "Turn",
+    "View",
+    "Written",
+]

@@ -1,0 +1,124 @@
+"""Opening the database file, and turning SQLite's errors into Foreword's: the one seam where both are known."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from foreword.errors import StoreBusy, StoreDamaged, StoreError, StoreUnwritable
+from foreword.store import migrations
+
+FILE_NAME = "foreword.db"
+_LOCK_WAIT_S = 10.0
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _translate(error, path) from error
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOSPC, errno.ENOTDIR, errno.EEXIST):
+            raise StoreUnwritable(
+                f"The folder {path.parent} cannot be written: {error.strerror}.",
+                hint="Free some space, fix its permissions, or choose another home with --home or FOREWORD_HOME.",
+            ) from error
+        raise
+
+
+def _translate(error: sqlite3.Error, path: Path) -> StoreError:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreBusy(f"Another process has held the lock on {path} for more than {_LOCK_WAIT_S:.0f} s.")
+    if code == sqlite3.SQLITE_FULL:
+        return StoreUnwritable(
+            f"No room is left to write to {path}; nothing was changed.", hint="Free some space, then try again."
+        )
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return StoreUnwritable(
+            f"{path} cannot be written: {error}.",
+            hint="Fix its permissions, or choose another home with --home or FOREWORD_HOME.",
+        )
+    if code == sqlite3.SQLITE_IOERR:
+        return StoreUnwritable(
+            f"Reading or writing {path} failed: {error}.", hint="Nothing was changed; look at the disk."
+        )
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return StoreDamaged(
+            f"{path} is damaged: {error}.",
+            hint="Nothing was changed. Run `foreword doctor`; restore a backup, or move the file away to start anew.",
+        )
+    return StoreError(f"The memory store {path} refused: {error}.", hint="Run `foreword doctor`.")
+
+
+class Connections:
+    """One connection for each thread; the file and its folder are the user's alone."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._open: list[sqlite3.Connection] = []
+        self._latest = migrations.newest()
+        with translated(path):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Made before SQLite does, so that it never exists with a wider mode; WAL and journal inherit it.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            migrations.migrate(self.here(), latest=self._latest)
+
+    def here(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = sqlite3.connect(self.path, timeout=_LOCK_WAIT_S, isolation_level=None, check_same_thread=False)
+            connection.execute("PRAGMA foreign_keys = ON")
+            # Freed bytes are overwritten: what was forgotten must not stay readable in the file.
+            connection.execute("PRAGMA secure_delete = ON")
+            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            self._local.connection = connection
+            self._open.append(connection)
+        return connection
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """One moment of the database, however many statements look at it."""
+        with translated(self.path):
+            connection = self.here()
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.execute("COMMIT")
+
+    @contextmanager
+    def writing(self, *, synced: bool = True) -> Iterator[sqlite3.Connection]:
+        """All or nothing. `synced` waits for the disk, so that what is acknowledged survives a power cut; without it
+        a killed process still loses nothing, and a power cut loses at most the last moments."""
+        with translated(self.path):
+            connection = self.here()
+            connection.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+            try:
+                connection.execute("COMMIT")
+            except sqlite3.Error:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        for connection in self._open:
+            connection.close()
+        self._open.clear()
+        self._local = threading.local()

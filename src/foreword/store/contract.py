@@ -1,0 +1,206 @@
+"""What a store promises. `tests/contracts/test_store.py` holds every backend to it, unchanged.
+
+A store keeps facts and answers questions about them; it never ranks. Ranking is `recall`'s, so two backends that keep
+this contract give the same brief.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foreword.model import Kind, Memory, Scope, Session
+
+Slots = NDArray[np.int32]
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A memory ready to be written: with its words counted and, where the embedder is local, its vectors made."""
+
+    memory: Memory
+    fingerprint: str
+    words: NDArray[np.uint32]
+    counts: NDArray[np.uint8]
+    length: int
+    model: str = ""
+    vectors: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    row: int
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """Where one word occurs, among what the view may see."""
+
+    slots: Slots
+    counts: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The closest memories by vector, and what similarity means here: the background of this scope."""
+
+    slots: Slots
+    similarity: Floats
+    mean: float
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What ranking needs to know of some slots, one array element each; -1 where there is no neighbour or session."""
+
+    row: NDArray[np.int64]
+    session: NDArray[np.int32]
+    length: NDArray[np.int32]
+    at: NDArray[np.float64]
+    by_person: NDArray[np.bool_]
+    before: Slots
+    after: Slots
+
+
+class View(Protocol):
+    """Everything one scope may see, at one moment. What is out of scope does not exist here: not in a result, not in
+    a count, not in a word's rarity. Slots are numbers that hold for this view only."""
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def span(self) -> int:
+        """One more than the largest slot."""
+
+    @property
+    def mean_length(self) -> float: ...
+
+    def postings(self, words: Sequence[int]) -> list[Postings]: ...
+
+    def nearest(self, vector: Floats, *, model: str, limit: int) -> Nearest: ...
+
+    def similarity(self, vector: Floats, slots: Slots, *, model: str) -> Floats:
+        """The closest vector of each slot, 0 where it has none of this model."""
+
+    def facts(self, slots: Slots) -> Facts: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a session remembers between two turns."""
+
+    session: int
+    epoch: int = 0
+    asked_at: float = 0.0
+    ask_hash: str = ""
+    receipt: int = 0
+    delivered: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    memories: int = 0
+    receipts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """Counts for `status`."""
+
+    memories: int
+    sessions: int
+    receipts: int
+    by_agent: dict[str, int] = field(default_factory=dict)
+    by_kind: dict[str, int] = field(default_factory=dict)
+    by_audience: dict[str, int] = field(default_factory=dict)
+    vectors: dict[str, int] = field(default_factory=dict)
+    bytes: int = 0
+    tokens_injected: int = 0
+    tokens_avoided: int = 0
+    silent: int = 0
+
+
+class Store(Protocol):
+    # Writing. Each call is one transaction: all of it is kept, or none of it.
+    def add(self, drafts: Sequence[Draft], session: Session | None) -> list[Written]:
+        """Keep memories of one session, in order. A fingerprint that is known already changes nothing."""
+
+    def forget(self, rows: Collection[int], *, texts: Collection[str]) -> Forgotten:
+        """Leave no byte of these memories, nor of receipts that quote `texts`, in any file of the store."""
+
+    # Reading.
+    def view(self, scope: Scope) -> AbstractContextManager[View]:
+        """What the scope may see, as of now; it holds until the block ends."""
+
+    def get(self, rows: Sequence[int], scope: Scope | None = None) -> list[Memory]:
+        """Memories in the order asked for; the ones that do not exist or are out of scope are left out."""
+
+    def around(self, row: int, *, reach: int | None, scope: Scope | None = None) -> list[Memory]:
+        """A memory with `reach` neighbours on each side, or its whole session when None; oldest first."""
+
+    def recent(self, kind: Kind, scope: Scope, *, limit: int, besides: str = "") -> list[Memory]:
+        """The newest of a kind, newest first, leaving out the session with key `besides`."""
+
+    def rows_of(
+        self, *, session: str = "", agent: str = "", source_id: str = "", before: float | None = None
+    ) -> list[int]:
+        """Which memories an owner means; every given part must hold, and at least one must be given."""
+
+    def sessions(self, *, limit: int, agent: str = "") -> list[Session]: ...
+
+    def stale_rows(self, model: str, *, limit: int) -> list[Memory]:
+        """Memories that have no vector of this model yet, oldest first."""
+
+    def put_vectors(self, model: str, vectors: Iterable[tuple[int, Floats]]) -> None: ...
+
+    def keep_only_model(self, model: str) -> None:
+        """Drop the vectors of every other model; called when this one is complete."""
+
+    # Sessions between turns.
+    def turn(self, session: Session) -> Turn:
+        """What the session remembers; makes it if it is new."""
+
+    def settle(
+        self,
+        turn: Turn,
+        *,
+        asked_at: float,
+        ask_hash: str,
+        delivered: Sequence[tuple[int, str]],
+        receipt: dict[str, Any],
+        block_hash: str = "",
+    ) -> int:
+        """End a turn in one transaction: what was delivered (row, content hash), and its receipt. Returns the number."""
+
+    def was_delivered(self, content_hash: str) -> bool: ...
+
+    def compacted(self, session: Session) -> None:
+        """The conversation was cut: what was delivered may be said again, and the stable part is made anew."""
+
+    def stable(self, session: Session) -> str | None: ...
+
+    def freeze(self, session: Session, text: str, rows: Sequence[int]) -> str:
+        """Keep the session's stable part. The first one wins, also between processes; returns the one that is kept."""
+
+    # Receipts.
+    def receipt(self, row: int) -> dict[str, Any] | None: ...
+
+    def receipts(self, *, limit: int, session: str = "", agent: str = "") -> list[dict[str, Any]]:
+        """The newest, newest first."""
+
+    # Health.
+    def census(self) -> Census: ...
+
+    def check(self) -> list[str]:
+        """What is wrong with the files, one sentence each; empty when sound."""
+
+    def close(self) -> None: ...

@@ -1,0 +1,364 @@
+"""The SQLite store's index: words and vectors as arrays in memory, brought up to date from the rows on disk.
+
+The rows are the truth; this can be thrown away and read again at any moment. Words are kept as immutable segments that
+double in size, so that adding one memory costs little and a word is looked up in a handful of places.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foreword.model import Audience, Origin, Scope
+from foreword.store.contract import Facts, Floats, Nearest, Postings, Slots
+
+NO_SLOT = -1
+# How many more candidates the bit codes propose than are asked for, before exact similarity decides.
+_OVERSAMPLING = 4
+_BACKGROUND_SAMPLE = 256
+_BY_PERSON = frozenset(origin.value for origin in Origin if origin.said_by_a_person)
+_EMPTY = Postings(np.empty(0, np.int32), np.empty(0, np.uint8))
+
+
+def pack_words(words: NDArray[np.uint32], counts: NDArray[np.uint8]) -> bytes:
+    return bytes(words.astype("<u4").tobytes() + counts.tobytes())
+
+
+def pack_vector(vector: Floats) -> bytes:
+    peak = float(np.abs(vector).max()) or 1.0
+    return bytes(np.float32(peak / 127).tobytes() + np.rint(vector * (127 / peak)).astype(np.int8).tobytes())
+
+
+class _Column:
+    """An array that grows at its end."""
+
+    def __init__(self, dtype: str, width: int = 0) -> None:
+        self._cells: NDArray[Any] = np.empty((0, width) if width else 0, dtype)
+        self.used = 0
+
+    def extend(self, values: NDArray[Any]) -> None:
+        need = self.used + len(values)
+        if need > len(self._cells):
+            room = max(need, len(self._cells) * 2, 64)
+            grown = np.empty((room, *self._cells.shape[1:]), self._cells.dtype)
+            grown[: self.used] = self._cells[: self.used]
+            self._cells = grown
+        self._cells[self.used : need] = values
+        self.used = need
+
+    @property
+    def values(self) -> NDArray[Any]:
+        return self._cells[: self.used]
+
+
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    """Postings of some memories: words ascending, where each word's run starts, and the runs."""
+
+    words: NDArray[np.uint32]
+    starts: NDArray[np.int64]
+    slots: Slots
+    counts: NDArray[np.uint8]
+
+    @staticmethod
+    def of(words: NDArray[np.uint32], slots: Slots, counts: NDArray[np.uint8]) -> _Segment:
+        order = np.argsort(words, kind="stable")
+        words = words[order]
+        first = np.flatnonzero(np.diff(words, prepend=words[:1] ^ np.uint32(1)))
+        return _Segment(words[first], np.append(first, len(words)), slots[order], counts[order])
+
+    def merged(self, other: _Segment) -> _Segment:
+        return _Segment.of(
+            np.concatenate((self._flat(), other._flat())),
+            np.concatenate((self.slots, other.slots)),
+            np.concatenate((self.counts, other.counts)),
+        )
+
+    def _flat(self) -> NDArray[np.uint32]:
+        return np.repeat(self.words, np.diff(self.starts))
+
+    def find(self, word: int) -> slice | None:
+        # A key of the array's own type, or numpy converts the whole array on every call.
+        place = int(self.words.searchsorted(np.uint32(word)))
+        if place == len(self.words) or self.words[place] != word:
+            return None
+        return slice(int(self.starts[place]), int(self.starts[place + 1]))
+
+
+class _Space:
+    """All vectors of one model: sign bits to propose, int8 values to decide."""
+
+    def __init__(self, dims: int) -> None:
+        self.dims = dims
+        self._lanes = [_Column("<u8") for _ in range(-(-dims // 64))]
+        self._values = _Column("i1", dims)
+        self._scales = _Column("f4")
+        self._owners = _Column("i4")
+        self._first = np.full(0, NO_SLOT, np.int32)
+        self._parts = np.zeros(0, np.int32)
+
+    def extend(self, owners: Slots, blobs: Sequence[bytes], span: int) -> None:
+        raw = np.frombuffer(b"".join(blobs), np.uint8).reshape(len(blobs), 4 + self.dims)
+        values = raw[:, 4:].view(np.int8)
+        start = self._values.used
+        self._values.extend(values)
+        self._scales.extend(np.ascontiguousarray(raw[:, :4]).view(np.float32).ravel())
+        self._owners.extend(owners)
+        for lane, bits in zip(self._lanes, self._bits(values > 0).T, strict=True):
+            lane.extend(bits)
+        if span > len(self._first):
+            more = max(span, 2 * len(self._first)) - len(self._first)
+            self._first = np.concatenate((self._first, np.full(more, NO_SLOT, np.int32)))
+            self._parts = np.concatenate((self._parts, np.zeros(more, np.int32)))
+        # The parts of one memory are written in one transaction, so they stand side by side.
+        unique, first, parts = np.unique(owners, return_index=True, return_counts=True)
+        self._first[unique] = first + start
+        self._parts[unique] = parts
+
+    def _bits(self, positive: NDArray[np.bool_]) -> NDArray[np.uint64]:
+        padded = np.zeros((len(positive), 64 * len(self._lanes)), np.bool_)
+        padded[:, : self.dims] = positive
+        return np.packbits(padded, axis=1).view("<u8")
+
+    def nearest(self, vector: Floats, visible: NDArray[np.bool_], limit: int) -> Nearest:
+        owners: Slots = self._owners.values
+        seen = visible[owners]
+        code = self._bits((vector > 0)[None, :])[0]
+        distance = np.zeros(len(owners), np.uint16)
+        for lane, bits in zip(self._lanes, code, strict=True):
+            distance += np.bitwise_count(lane.values ^ bits)
+        distance[~seen] = np.iinfo(np.uint16).max
+        wanted = min(int(np.count_nonzero(seen)), limit * _OVERSAMPLING)
+        if not wanted:
+            return Nearest(np.empty(0, np.int32), np.empty(0, np.float32), 0.0, 0.0)
+        proposed = np.argpartition(distance, wanted - 1)[:wanted] if wanted < len(distance) else np.flatnonzero(seen)
+        similarity = self._exact(vector, proposed)
+        # One memory, its closest part: ascending order, so that the last write for a slot is its largest.
+        order = np.argsort(similarity, kind="stable")
+        best = dict(zip(owners[proposed[order]].tolist(), similarity[order].tolist(), strict=True))
+        top = sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
+        everyone = np.flatnonzero(seen)
+        sample = everyone[:: max(1, len(everyone) // _BACKGROUND_SAMPLE)]
+        background = self._exact(vector, sample)
+        return Nearest(
+            np.array([slot for slot, _ in top], np.int32),
+            np.array([value for _, value in top], np.float32),
+            float(background.mean()),
+            float(background.std()),
+        )
+
+    def similarity(self, vector: Floats, slots: Slots) -> Floats:
+        result = np.zeros(len(slots), np.float32)
+        known = np.flatnonzero(slots < len(self._first))
+        known = known[self._first[slots[known]] != NO_SLOT]
+        if not len(known):
+            return result
+        parts = self._parts[slots[known]]
+        starts = np.concatenate(([0], np.cumsum(parts)[:-1]))
+        each = np.repeat(self._first[slots[known]] - starts, parts) + np.arange(parts.sum())
+        result[known] = np.maximum.reduceat(self._exact(vector, each), starts)
+        return result
+
+    def _exact(self, vector: Floats, places: NDArray[np.integer]) -> Floats:
+        values = self._values.values[places].astype(np.float32)
+        scales: Floats = self._scales.values[places]
+        return np.asarray((values @ vector) * scales, np.float32)
+
+
+class Index:
+    """Arrays by slot; slot numbers follow the memories' row numbers."""
+
+    def __init__(self) -> None:
+        self._row = _Column("i8")
+        self._session = _Column("i4")
+        self._length = _Column("i4")
+        self._at = _Column("f8")
+        self._by_person = _Column("?")
+        self._audience = _Column("u1")
+        self._circle = _Column("i4")
+        self._agent = _Column("i4")
+        self._project = _Column("i4")
+        self._before = _Column("i4")
+        self._after = _Column("i4")
+        self._names: dict[str, int] = {"": 0}
+        self._last_of_session: dict[int, int] = {}
+        self._segments: list[_Segment] = []
+        self._spaces: dict[str, _Space] = {}
+        self._last_vector = 0
+        self._masks: dict[Scope, NDArray[np.bool_]] = {}
+        self.stamp: tuple[int, int] = (-1, -1)
+
+    @property
+    def span(self) -> int:
+        return self._row.used
+
+    @property
+    def last_row(self) -> int:
+        return int(self._row.values[-1]) if self.span else 0
+
+    def refresh(self, connection: sqlite3.Connection) -> None:
+        """Read what was written since the last time. Runs inside one read transaction, so it sees one moment."""
+        self._read_memories(connection)
+        self._read_vectors(connection)
+
+    def _read_memories(self, connection: sqlite3.Connection) -> None:
+        rows = connection.execute(
+            "SELECT m.row, coalesce(m.session, -1), m.length, m.at, m.origin, m.audience, m.circle, m.agent, m.project,"
+            " w.data FROM memory AS m JOIN word AS w ON w.memory = m.row WHERE m.row > ? ORDER BY m.row",
+            (self.last_row,),
+        ).fetchall()
+        if not rows:
+            return
+        first = self.span
+        number, session, length, at, origin, audience, circle, agent, project, words = zip(*rows, strict=True)
+        self._row.extend(np.array(number, np.int64))
+        self._session.extend(np.array(session, np.int32))
+        self._length.extend(np.array(length, np.int32))
+        self._at.extend(np.array(at, np.float64))
+        self._by_person.extend(np.array([one in _BY_PERSON for one in origin], np.bool_))
+        self._audience.extend(np.array(audience, np.uint8))
+        for column, texts in ((self._circle, circle), (self._agent, agent), (self._project, project)):
+            column.extend(np.array(self._codes(texts), np.int32))
+        self._link(first, session)
+        self._add_words(first, words)
+        self._masks.clear()
+
+    def _codes(self, texts: Iterable[str]) -> list[int]:
+        names = self._names
+        return [names.setdefault(text, len(names)) for text in texts]
+
+    def _link(self, first: int, sessions: Sequence[int]) -> None:
+        before = np.full(len(sessions), NO_SLOT, np.int32)
+        self._after.extend(np.full(len(sessions), NO_SLOT, np.int32))
+        after = self._after.values
+        for slot, session in enumerate(sessions, first):
+            if session < 0:
+                continue
+            previous = self._last_of_session.get(session, NO_SLOT)
+            if previous != NO_SLOT:
+                before[slot - first] = previous
+                after[previous] = slot
+            self._last_of_session[session] = slot
+        self._before.extend(before)
+
+    def _add_words(self, first: int, blobs: Sequence[bytes]) -> None:
+        sizes = np.array([len(blob) // 5 for blob in blobs], np.int64)
+        cuts = list(zip(blobs, (4 * sizes).tolist(), strict=True))
+        words = np.frombuffer(b"".join(blob[:cut] for blob, cut in cuts), "<u4")
+        counts = np.frombuffer(b"".join(blob[cut:] for blob, cut in cuts), "u1")
+        slots = np.repeat(np.arange(first, first + len(blobs), dtype=np.int32), sizes)
+        segment = _Segment.of(words, slots, counts)
+        while self._segments and len(self._segments[-1].slots) <= 2 * len(segment.slots):
+            segment = self._segments.pop().merged(segment)
+        self._segments.append(segment)
+
+    def _read_vectors(self, connection: sqlite3.Connection) -> None:
+        rows = connection.execute(
+            "SELECT row, memory, model, data FROM vector WHERE row > ? ORDER BY row", (self._last_vector,)
+        ).fetchall()
+        if not rows:
+            return
+        self._last_vector = int(rows[-1][0])
+        by_model: dict[str, tuple[list[int], list[bytes]]] = {}
+        for _, memory, model, data in rows:
+            memories, blobs = by_model.setdefault(model, ([], []))
+            memories.append(memory)
+            blobs.append(data)
+        for model, (memories, blobs) in by_model.items():
+            dims = len(blobs[0]) - 4
+            space = self._spaces.setdefault(model, _Space(dims))
+            owners = np.searchsorted(self._row.values, np.array(memories, np.int64)).astype(np.int32)
+            space.extend(owners, blobs, self.span)
+
+    def view(self, scope: Scope) -> IndexView:
+        mask = self._masks.get(scope)
+        if mask is None:
+            mask = self._mask(scope)
+            if len(self._masks) > 16:
+                self._masks.clear()
+            self._masks[scope] = mask
+        return IndexView(self, mask)
+
+    def _mask(self, scope: Scope) -> NDArray[np.bool_]:
+        """The rule of who may see what, in one place for the whole index (and once more in SQL, for single rows)."""
+        mask: NDArray[np.bool_] = self._audience.values >= int(scope.audience)
+        if scope.audience is not Audience.PRIVATE:
+            mask &= self._is(self._circle, scope.circle)
+        if not scope.every_agent:
+            mask &= self._is(self._agent, scope.agent)
+        if not scope.every_project and scope.project:
+            mask &= self._is(self._project, scope.project)
+        return mask
+
+    def _is(self, column: _Column, name: str) -> NDArray[np.bool_]:
+        """Equal to `name`, or to nobody's in particular."""
+        codes = column.values
+        code = self._names.get(name)
+        everyones = codes == 0
+        return np.asarray(everyones if not code else everyones | (codes == code), np.bool_)
+
+
+class IndexView:
+    """A View over the index; the store's lock keeps the index still while one is in use."""
+
+    def __init__(self, index: Index, mask: NDArray[np.bool_]) -> None:
+        self._index = index
+        self._mask = mask
+        self.span = len(mask)
+        self.size = int(np.count_nonzero(mask))
+
+    @property
+    def mean_length(self) -> float:
+        return float(self._index._length.values[: self.span][self._mask].mean()) if self.size else 0.0
+
+    def postings(self, words: Sequence[int]) -> list[Postings]:
+        everything = self.size == self.span
+        return [self._posting(word, everything) for word in words]
+
+    def _posting(self, word: int, everything: bool) -> Postings:
+        found = [
+            (segment.slots[run], segment.counts[run])
+            for segment in self._index._segments
+            if (run := segment.find(word))
+        ]
+        if not found:
+            return _EMPTY
+        slots, counts = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
+        if everything:
+            return Postings(slots, counts)
+        keep = self._mask[slots]
+        return Postings(slots[keep], counts[keep])
+
+    def nearest(self, vector: Floats, *, model: str, limit: int) -> Nearest:
+        space = self._index._spaces.get(model)
+        if space is None or space.dims != len(vector):
+            return Nearest(np.empty(0, np.int32), np.empty(0, np.float32), 0.0, 0.0)
+        return space.nearest(vector, self._mask, limit)
+
+    def similarity(self, vector: Floats, slots: Slots, *, model: str) -> Floats:
+        space = self._index._spaces.get(model)
+        if space is None or space.dims != len(vector):
+            return np.zeros(len(slots), np.float32)
+        return space.similarity(vector, slots)
+
+    def facts(self, slots: Slots) -> Facts:
+        index = self._index
+        return Facts(
+            row=index._row.values[slots],
+            session=index._session.values[slots],
+            length=index._length.values[slots],
+            at=index._at.values[slots],
+            by_person=index._by_person.values[slots],
+            before=self._seen(index._before.values[slots]),
+            after=self._seen(index._after.values[slots]),
+        )
+
+    def _seen(self, slots: Slots) -> Slots:
+        """A neighbour that is out of scope is no neighbour."""
+        # NO_SLOT is -1 and reads the last element of the mask; the first condition makes that harmless.
+        return np.where((slots != NO_SLOT) & self._mask[slots], slots, NO_SLOT).astype(np.int32)

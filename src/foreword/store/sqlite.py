@@ -1,0 +1,468 @@
+"""The default store: one SQLite file, and an index of it in memory."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from foreword.errors import StoreDamaged, StoreError
+from foreword.model import Audience, Kind, Memory, Origin, Scope, Session, SessionKind
+from foreword.store.connection import FILE_NAME, Connections, translated
+from foreword.store.contract import Census, Draft, Floats, Forgotten, Turn, View, Written
+from foreword.store.index import Index, pack_vector, pack_words
+
+_MEMORY = (
+    "m.row, m.kind, m.origin, m.audience, m.circle, m.agent, coalesce(s.key, ''), m.project, m.channel, m.sender, m.at,"
+    " m.source_id, m.type, m.title, m.files, m.concepts, m.decisions, m.tokens, m.text"
+    " FROM memory AS m LEFT JOIN session AS s ON s.row = m.session"
+)
+# A receipt quotes a short text only when it is the whole ask; a longer one also when it is a part of it.
+_QUOTABLE_CHARS = 12
+
+
+class SqliteStore:
+    def __init__(self, home: Path) -> None:
+        self.path = home / FILE_NAME
+        self._connections = Connections(self.path)
+        self._index = Index()
+        self._index_lock = threading.RLock()
+
+    # Writing
+
+    def add(self, drafts: Sequence[Draft], session: Session | None) -> list[Written]:
+        with self._connections.writing() as connection:
+            place = self._session_row(connection, session) if session else None
+            written = [self._add_one(connection, draft, place) for draft in drafts]
+            if place is not None and drafts:
+                connection.execute(
+                    "UPDATE session SET last_at = max(last_at, ?1), started_at = min(started_at, ?1) WHERE row = ?2",
+                    (max(draft.memory.at for draft in drafts), place),
+                )
+        return written
+
+    def _add_one(self, connection: sqlite3.Connection, draft: Draft, session: int | None) -> Written:
+        known = connection.execute("SELECT row FROM memory WHERE fingerprint = ?", (draft.fingerprint,)).fetchone()
+        if known:
+            return Written(int(known[0]), created=False)
+        memory = draft.memory
+        row = connection.execute(
+            "INSERT INTO memory (session, position, kind, origin, audience, circle, agent, project, at, length, tokens,"
+            " fingerprint, channel, sender, source_id, type, title, files, concepts, decisions, text) VALUES (?1,"
+            " (SELECT coalesce(max(position), 0) + 1 FROM memory WHERE session = ?1),"
+            " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING row",
+            (
+                session,
+                memory.kind.value,
+                memory.origin.value,
+                int(memory.audience),
+                memory.circle,
+                memory.agent,
+                memory.project,
+                memory.at,
+                draft.length,
+                memory.tokens,
+                draft.fingerprint,
+                memory.channel,
+                memory.sender,
+                memory.source_id,
+                memory.type,
+                memory.title,
+                json.dumps(list(memory.files)),
+                json.dumps(list(memory.concepts)),
+                json.dumps(list(memory.decisions)),
+                memory.text,
+            ),
+        ).fetchone()[0]
+        connection.execute("INSERT INTO word VALUES (?, ?)", (row, pack_words(draft.words, draft.counts)))
+        if draft.vectors is not None:
+            self._add_vectors(connection, draft.model, row, draft.vectors)
+        return Written(int(row), created=True)
+
+    @staticmethod
+    def _add_vectors(connection: sqlite3.Connection, model: str, row: int, vectors: Floats) -> None:
+        connection.executemany(
+            "INSERT INTO vector (memory, model, data) VALUES (?, ?, ?)",
+            [(row, model, pack_vector(vector)) for vector in vectors],
+        )
+
+    def forget(self, rows: Collection[int], *, texts: Collection[str]) -> Forgotten:
+        gone = 0
+        touched: set[int] = set()
+        with self._connections.writing() as connection:
+            for row in rows:
+                touched.update(self._receipts_naming(connection, row))
+                connection.execute("DELETE FROM delivery WHERE memory = ?", (row,))
+                connection.execute("DELETE FROM injected WHERE memory = ?", (row,))
+                connection.execute(
+                    "UPDATE session SET stable = NULL, stable_rows = '[]'"
+                    " WHERE EXISTS (SELECT 1 FROM json_each(stable_rows) WHERE value = ?)",
+                    (row,),
+                )
+                gone += connection.execute("DELETE FROM memory WHERE row = ?", (row,)).rowcount
+            for text in texts:
+                touched.update(self._receipts_quoting(connection, text))
+            for number in touched:
+                connection.execute("DELETE FROM injected WHERE receipt = ?", (number,))
+                connection.execute("DELETE FROM receipt WHERE row = ?", (number,))
+            connection.execute(
+                "DELETE FROM session WHERE NOT EXISTS (SELECT 1 FROM memory WHERE memory.session = session.row)"
+                " AND NOT EXISTS (SELECT 1 FROM receipt WHERE receipt.session = session.key)"
+                " AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.session = session.row)"
+            )
+            connection.execute("UPDATE counter SET value = value + 1 WHERE name = 'forgets'")
+        with translated(self.path):
+            busy = self._connections.here().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if busy:
+            raise StoreError(
+                "The memories are forgotten, but another process is reading the journal, which still holds their bytes.",
+                hint="Run the same command again when that process is done.",
+            )
+        return Forgotten(gone, len(touched))
+
+    @staticmethod
+    def _receipts_naming(connection: sqlite3.Connection, row: int) -> list[int]:
+        return [
+            int(found[0])
+            for found in connection.execute(
+                "SELECT receipt.row FROM receipt WHERE EXISTS"
+                " (SELECT 1 FROM json_each(body, '$.candidates') WHERE json_extract(value, '$.row') = ?)",
+                (row,),
+            )
+        ]
+
+    @staticmethod
+    def _receipts_quoting(connection: sqlite3.Connection, text: str) -> list[int]:
+        return [
+            int(found[0])
+            for found in connection.execute(
+                "SELECT row FROM receipt WHERE ask <> '' AND (ask = ?1"
+                " OR (length(ask) >= ?2 AND instr(?1, ask)) OR (length(?1) >= ?2 AND instr(ask, ?1)))",
+                (text, _QUOTABLE_CHARS),
+            )
+        ]
+
+    # Reading
+
+    @contextmanager
+    def view(self, scope: Scope) -> Iterator[View]:
+        with self._index_lock:
+            self._refresh()
+            yield self._index.view(scope)
+
+    def _refresh(self) -> None:
+        with self._connections.reading() as connection:
+            stamp = tuple(value for (value,) in connection.execute("SELECT value FROM counter ORDER BY name"))
+            if stamp != self._index.stamp:
+                # Something was taken away, here or by another process: slots have no holes, so read it all again.
+                self._index = Index()
+                self._index.stamp = stamp
+            self._index.refresh(connection)
+
+    def get(self, rows: Sequence[int], scope: Scope | None = None) -> list[Memory]:
+        condition, values = _visible(scope)
+        marks = ",".join("?" * len(rows))
+        with self._connections.reading() as connection:
+            found = connection.execute(
+                f"SELECT {_MEMORY} WHERE m.row IN ({marks}) AND {condition}", (*rows, *values)
+            ).fetchall()
+        memories = {memory.row: memory for memory in map(_memory, found)}
+        return [memories[row] for row in rows if row in memories]
+
+    def around(self, row: int, *, reach: int | None, scope: Scope | None = None) -> list[Memory]:
+        condition, values = _visible(scope)
+        near, reach_values = ("", ()) if reach is None else (" AND abs(m.position - here.position) <= ?", (reach,))
+        with self._connections.reading() as connection:
+            found = connection.execute(
+                f"SELECT {_MEMORY} JOIN memory AS here ON here.row = ?"
+                f" WHERE (m.session = here.session OR m.row = here.row){near} AND {condition}"
+                " ORDER BY m.position, m.row",
+                (row, *reach_values, *values),
+            ).fetchall()
+        return [_memory(one) for one in found]
+
+    def recent(self, kind: Kind, scope: Scope, *, limit: int, besides: str = "") -> list[Memory]:
+        condition, values = _visible(scope)
+        with self._connections.reading() as connection:
+            found = connection.execute(
+                f"SELECT {_MEMORY} WHERE m.kind = ? AND coalesce(s.key, '') <> ? AND {condition}"
+                " ORDER BY m.at DESC, m.row DESC LIMIT ?",
+                (kind.value, besides or "\0", *values, limit),
+            ).fetchall()
+        return [_memory(one) for one in found]
+
+    def rows_of(
+        self, *, session: str = "", agent: str = "", source_id: str = "", before: float | None = None
+    ) -> list[int]:
+        wanted = {"s.key = ?": session, "m.agent = ?": agent, "m.source_id = ?": source_id, "m.at < ?": before}
+        given = {clause: value for clause, value in wanted.items() if value not in ("", None)}
+        if not given:
+            return []
+        with self._connections.reading() as connection:
+            return [
+                int(row)
+                for (row,) in connection.execute(
+                    "SELECT m.row FROM memory AS m LEFT JOIN session AS s ON s.row = m.session"
+                    f" WHERE {' AND '.join(given)} ORDER BY m.row",
+                    tuple(given.values()),
+                )
+            ]
+
+    def sessions(self, *, limit: int, agent: str = "") -> list[Session]:
+        with self._connections.reading() as connection:
+            found = connection.execute(
+                "SELECT key, agent, kind, audience, circle, project, channel, started_at, last_at,"
+                " (SELECT count(*) FROM memory WHERE memory.session = session.row), row FROM session"
+                " WHERE ?1 = '' OR agent = ?1 ORDER BY last_at DESC, row DESC LIMIT ?2",
+                (agent, limit),
+            ).fetchall()
+        return [
+            Session(key, owner, SessionKind(kind), Audience(audience), *rest)
+            for key, owner, kind, audience, *rest in found
+        ]
+
+    # Vectors of another model
+
+    def stale_rows(self, model: str, *, limit: int) -> list[Memory]:
+        with self._connections.reading() as connection:
+            found = connection.execute(
+                f"SELECT {_MEMORY} WHERE NOT EXISTS"
+                " (SELECT 1 FROM vector AS v WHERE v.memory = m.row AND v.model = ?) ORDER BY m.row LIMIT ?",
+                (model, limit),
+            ).fetchall()
+        return [_memory(one) for one in found]
+
+    def put_vectors(self, model: str, vectors: Iterable[tuple[int, Floats]]) -> None:
+        with self._connections.writing(synced=False) as connection:
+            for row, parts in vectors:
+                wanted = connection.execute(
+                    "SELECT 1 FROM memory WHERE row = ?1 AND NOT EXISTS"
+                    " (SELECT 1 FROM vector WHERE memory = ?1 AND model = ?2)",
+                    (row, model),
+                ).fetchone()
+                if wanted:
+                    self._add_vectors(connection, model, row, parts)
+
+    def keep_only_model(self, model: str) -> None:
+        with self._connections.writing(synced=False) as connection:
+            if connection.execute("DELETE FROM vector WHERE model <> ?", (model,)).rowcount:
+                connection.execute("UPDATE counter SET value = value + 1 WHERE name = 'vector_drops'")
+
+    # Sessions between turns
+
+    @staticmethod
+    def _session_row(connection: sqlite3.Connection, session: Session) -> int:
+        found = connection.execute(
+            "SELECT row FROM session WHERE agent = ? AND key = ?", (session.agent, session.key)
+        ).fetchone()
+        if found:
+            return int(found[0])
+        return int(
+            connection.execute(
+                "INSERT INTO session (agent, key, kind, audience, circle, project, channel, started_at, last_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING row",
+                (
+                    session.agent,
+                    session.key,
+                    session.kind.value,
+                    int(session.audience),
+                    session.circle,
+                    session.project,
+                    session.channel,
+                    session.started_at,
+                    session.last_at,
+                ),
+            ).fetchone()[0]
+        )
+
+    def turn(self, session: Session) -> Turn:
+        with self._connections.reading() as connection:
+            found = connection.execute(
+                "SELECT row, epoch, asked_at, ask_hash, last_receipt FROM session WHERE agent = ? AND key = ?",
+                (session.agent, session.key),
+            ).fetchone()
+            if found:
+                delivered = connection.execute(
+                    "SELECT memory FROM delivery WHERE session = ? AND epoch = ?", found[:2]
+                ).fetchall()
+                return Turn(*found, delivered=frozenset(row for (row,) in delivered))
+        with self._connections.writing(synced=False) as connection:
+            return Turn(self._session_row(connection, session))
+
+    def settle(
+        self,
+        turn: Turn,
+        *,
+        asked_at: float,
+        ask_hash: str,
+        delivered: Sequence[tuple[int, str]],
+        receipt: dict[str, Any],
+        block_hash: str = "",
+    ) -> int:
+        with self._connections.writing(synced=False) as connection:
+            number = int(
+                connection.execute(
+                    "INSERT INTO receipt (agent, session, at, ask, tokens, avoided, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
+                    " RETURNING row",
+                    (
+                        receipt["agent"],
+                        receipt["session"],
+                        receipt["at"],
+                        receipt["ask"],
+                        receipt["tokens"],
+                        receipt["avoided"],
+                        json.dumps(receipt, ensure_ascii=False, separators=(",", ":")),
+                    ),
+                ).fetchone()[0]
+            )
+            connection.execute(
+                "UPDATE session SET asked_at = ?, ask_hash = ?, last_receipt = ? WHERE row = ?",
+                (asked_at, ask_hash, number, turn.session),
+            )
+            if delivered:
+                connection.executemany(
+                    "INSERT OR IGNORE INTO delivery VALUES (?, ?, ?)",
+                    [(turn.session, turn.epoch, row) for row, _ in delivered],
+                )
+                marks = [(digest, row, number) for row, digest in delivered]
+                if block_hash:
+                    marks.append((block_hash, 0, number))
+                connection.executemany("INSERT OR REPLACE INTO injected VALUES (?, ?, ?)", marks)
+        return number
+
+    def was_delivered(self, content_hash: str) -> bool:
+        with self._connections.reading() as connection:
+            return connection.execute("SELECT 1 FROM injected WHERE hash = ?", (content_hash,)).fetchone() is not None
+
+    def compacted(self, session: Session) -> None:
+        with self._connections.writing(synced=False) as connection:
+            row = self._session_row(connection, session)
+            connection.execute(
+                "UPDATE session SET epoch = epoch + 1, ask_hash = '', stable = NULL, stable_rows = '[]' WHERE row = ?",
+                (row,),
+            )
+            connection.execute("DELETE FROM delivery WHERE session = ?", (row,))
+
+    def stable(self, session: Session) -> str | None:
+        with self._connections.reading() as connection:
+            found = connection.execute(
+                "SELECT stable FROM session WHERE agent = ? AND key = ?", (session.agent, session.key)
+            ).fetchone()
+        return found[0] if found else None
+
+    def freeze(self, session: Session, text: str, rows: Sequence[int]) -> str:
+        with self._connections.writing(synced=False) as connection:
+            row = self._session_row(connection, session)
+            connection.execute(
+                "UPDATE session SET stable = ?, stable_rows = ? WHERE row = ? AND stable IS NULL",
+                (text, json.dumps(list(rows)), row),
+            )
+            kept = connection.execute("SELECT stable FROM session WHERE row = ?", (row,)).fetchone()[0]
+        return str(kept)
+
+    # Receipts
+
+    def receipt(self, row: int) -> dict[str, Any] | None:
+        with self._connections.reading() as connection:
+            found = connection.execute("SELECT row, body FROM receipt WHERE row = ?", (row,)).fetchone()
+        return _receipt(found) if found else None
+
+    def receipts(self, *, limit: int, session: str = "", agent: str = "") -> list[dict[str, Any]]:
+        with self._connections.reading() as connection:
+            found = connection.execute(
+                "SELECT row, body FROM receipt WHERE (?1 = '' OR session = ?1) AND (?2 = '' OR agent = ?2)"
+                " ORDER BY row DESC LIMIT ?3",
+                (session, agent, limit),
+            ).fetchall()
+        return [_receipt(one) for one in found]
+
+    # Health
+
+    def census(self) -> Census:
+        with self._connections.reading() as connection:
+
+            def one(sql: str) -> int:
+                return int(connection.execute(sql).fetchone()[0])
+
+            def by(column: str) -> dict[Any, int]:
+                sql = f"SELECT {column}, count(*) FROM memory GROUP BY 1 ORDER BY 1"
+                return dict(connection.execute(sql).fetchall())
+
+            return Census(
+                memories=one("SELECT count(*) FROM memory"),
+                sessions=one("SELECT count(*) FROM session"),
+                receipts=one("SELECT count(*) FROM receipt"),
+                by_agent=by("agent"),
+                by_kind=by("kind"),
+                by_audience={Audience(value).label: count for value, count in by("audience").items()},
+                vectors=dict(
+                    connection.execute("SELECT model, count(DISTINCT memory) FROM vector GROUP BY 1").fetchall()
+                ),
+                bytes=sum(file.stat().st_size for file in self.path.parent.glob(FILE_NAME + "*")),
+                tokens_injected=one("SELECT coalesce(sum(tokens), 0) FROM receipt"),
+                tokens_avoided=one("SELECT coalesce(sum(avoided), 0) FROM receipt"),
+                silent=one("SELECT count(*) FROM receipt WHERE tokens = 0"),
+            )
+
+    def check(self) -> list[str]:
+        try:
+            with self._connections.reading() as connection:
+                found = [str(line) for (line,) in connection.execute("PRAGMA quick_check(10)")]
+        except StoreDamaged as error:
+            return [str(error)]
+        return [f"{self.path}: {line}" for line in found if line != "ok"]
+
+    def close(self) -> None:
+        self._connections.close()
+
+
+def _visible(scope: Scope | None) -> tuple[str, tuple[Any, ...]]:
+    """The rule of `Index._mask` in SQL; None is the owner at the machine, who may see everything."""
+    if scope is None:
+        return "1", ()
+    clauses = ["m.audience >= ?"]
+    values: list[Any] = [int(scope.audience)]
+    if scope.audience is not Audience.PRIVATE:
+        clauses.append("m.circle IN ('', ?)")
+        values.append(scope.circle)
+    if not scope.every_agent:
+        clauses.append("m.agent IN ('', ?)")
+        values.append(scope.agent)
+    if not scope.every_project and scope.project:
+        clauses.append("m.project IN ('', ?)")
+        values.append(scope.project)
+    return " AND ".join(clauses), tuple(values)
+
+
+def _memory(values: Sequence[Any]) -> Memory:
+    row, kind, origin, audience, circle, agent, session, project, channel, sender, at, source_id = values[:12]
+    type_, title, files, concepts, decisions, tokens, text = values[12:]
+    return Memory(
+        text=text,
+        kind=Kind(kind),
+        origin=Origin(origin),
+        audience=Audience(audience),
+        circle=circle,
+        agent=agent,
+        session=session,
+        project=project,
+        channel=channel,
+        sender=sender,
+        at=at,
+        source_id=source_id,
+        title=title,
+        type=type_,
+        files=tuple(json.loads(files)),
+        concepts=tuple(json.loads(concepts)),
+        decisions=tuple(json.loads(decisions)),
+        tokens=tokens,
+        row=row,
+    )
+
+
+def _receipt(found: tuple[int, str]) -> dict[str, Any]:
+    return {**json.loads(found[1]), "id": f"r{found[0]}"}
