@@ -16,6 +16,7 @@ class Signals:
     coverage      share of the ask's information (IDF mass) found in the memory itself, 0..1
     context       the same with its neighbours in the conversation counted in
     matched       how many informative terms of the ask it holds
+    asked         how many the ask has
     margin        lead of its fused score over the field, 0..1
     similarity    dense similarity as standard deviations above this scope's own background
     agreement     1 when words and vectors both put it on top, 0 when only one lane knows it
@@ -26,6 +27,7 @@ class Signals:
     coverage: float = 0.0
     context: float = 0.0
     matched: int = 0
+    asked: int = 0
     margin: float = 0.0
     similarity: float = 0.0
     agreement: float = 0.0

@@ -45,6 +45,7 @@ class Postings:
 
     slots: Slots
     counts: NDArray[np.uint8]
+    lengths: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,7 @@ class Store(Protocol):
         receipt: dict[str, Any],
         block_hash: str = "",
     ) -> int:
-        """End a turn in one transaction: what was delivered (row, content hash), and its receipt. Returns the number."""
+        """End a turn in one transaction: what was given (row, content hash), and its receipt. Returns its number."""
 
     def was_delivered(self, content_hash: str) -> bool: ...
 

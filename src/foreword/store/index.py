@@ -22,7 +22,7 @@ NO_SLOT = -1
 _OVERSAMPLING = 4
 _BACKGROUND_SAMPLE = 256
 _BY_PERSON = frozenset(origin.value for origin in Origin if origin.said_by_a_person)
-_EMPTY = Postings(np.empty(0, np.int32), np.empty(0, np.uint8))
+_EMPTY = Postings(np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0, np.int32))
 
 
 def pack_words(words: NDArray[np.uint32], counts: NDArray[np.uint8]) -> bytes:
@@ -190,7 +190,7 @@ class Index:
         self._segments: list[_Segment] = []
         self._spaces: dict[str, _Space] = {}
         self._last_vector = 0
-        self._masks: dict[Scope, NDArray[np.bool_]] = {}
+        self._views: dict[Scope, IndexView] = {}
         self.stamp: tuple[int, int] = (-1, -1)
 
     @property
@@ -226,7 +226,7 @@ class Index:
             column.extend(np.array(self._codes(texts), np.int32))
         self._link(first, session)
         self._add_words(first, words)
-        self._masks.clear()
+        self._views.clear()
 
     def _codes(self, texts: Iterable[str]) -> list[int]:
         names = self._names
@@ -276,13 +276,12 @@ class Index:
             space.extend(owners, blobs, self.span)
 
     def view(self, scope: Scope) -> IndexView:
-        mask = self._masks.get(scope)
-        if mask is None:
-            mask = self._mask(scope)
-            if len(self._masks) > 16:
-                self._masks.clear()
-            self._masks[scope] = mask
-        return IndexView(self, mask)
+        view = self._views.get(scope)
+        if view is None:
+            if len(self._views) > 16:
+                self._views.clear()
+            view = self._views[scope] = IndexView(self, self._mask(scope))
+        return view
 
     def _mask(self, scope: Scope) -> NDArray[np.bool_]:
         """The rule of who may see what, in one place for the whole index (and once more in SQL, for single rows)."""
@@ -311,10 +310,7 @@ class IndexView:
         self._mask = mask
         self.span = len(mask)
         self.size = int(np.count_nonzero(mask))
-
-    @property
-    def mean_length(self) -> float:
-        return float(self._index._length.values[: self.span][self._mask].mean()) if self.size else 0.0
+        self.mean_length = float(index._length.values[mask].mean()) if self.size else 0.0
 
     def postings(self, words: Sequence[int]) -> list[Postings]:
         everything = self.size == self.span
@@ -329,10 +325,10 @@ class IndexView:
         if not found:
             return _EMPTY
         slots, counts = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
-        if everything:
-            return Postings(slots, counts)
-        keep = self._mask[slots]
-        return Postings(slots[keep], counts[keep])
+        if not everything:
+            keep = self._mask[slots]
+            slots, counts = slots[keep], counts[keep]
+        return Postings(slots, counts, self._index._length.values[slots])
 
     def nearest(self, vector: Floats, *, model: str, limit: int) -> Nearest:
         space = self._index._spaces.get(model)

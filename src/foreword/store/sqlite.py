@@ -119,7 +119,7 @@ class SqliteStore:
             busy = self._connections.here().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         if busy:
             raise StoreError(
-                "The memories are forgotten, but another process is reading the journal, which still holds their bytes.",
+                "The memories are forgotten, but another process is reading the journal, which still holds them.",
                 hint="Run the same command again when that process is done.",
             )
         return Forgotten(gone, len(touched))
@@ -289,7 +289,8 @@ class SqliteStore:
                 delivered = connection.execute(
                     "SELECT memory FROM delivery WHERE session = ? AND epoch = ?", found[:2]
                 ).fetchall()
-                return Turn(*found, delivered=frozenset(row for (row,) in delivered))
+                row, epoch, asked_at, ask_hash, receipt = found
+                return Turn(row, epoch, asked_at, ask_hash, receipt, frozenset(one for (one,) in delivered))
         with self._connections.writing(synced=False) as connection:
             return Turn(self._session_row(connection, session))
 

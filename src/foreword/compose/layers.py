@@ -1,0 +1,99 @@
+"""What goes in and what stays out, so that a brief never exceeds its budget and never repeats itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from foreword.compose import render
+from foreword.compose.budget import ComposeSettings, count_tokens, snippet
+from foreword.model import Judged, Memory
+
+_SHORTEST_SNIPPET_CHARS = 120
+_Write = Callable[[Sequence[Memory], Sequence[Memory]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """The text of a brief, which memories are in it, and what was left out and why."""
+
+    text: str
+    memories: Sequence[Memory]
+    tokens: int
+    reason: str
+    left_out: Sequence[tuple[str, str]] = ()
+
+
+def hot(chosen: Sequence[Judged], delivered: Collection[int], settings: ComposeSettings) -> Composed:
+    """The turn's memories, best first, each shown once until the conversation is compacted."""
+    fresh = [one for one in chosen if one.candidate.memory.row not in delivered]
+    left_out = [(one.candidate.memory.id, "already in this conversation") for one in chosen if one not in fresh]
+    if chosen and not fresh:
+        return Composed("", (), 0, "everything worth saying is already in this conversation", left_out)
+    left_out += [
+        (one.candidate.memory.id, f"only {settings.max_memories} fit") for one in fresh[settings.max_memories :]
+    ]
+    shown: list[render.Snippet] = []
+    text = ""
+    for one in fresh[: settings.max_memories]:
+        memory = one.candidate.memory
+        added = _fitting(shown, memory, tuple(one.candidate.terms), settings)
+        if added is None:
+            left_out.append((memory.id, "no room left in the budget"))
+            continue
+        shown.append(added)
+        text = render.hot(shown, settings.style)
+    if not shown:
+        return Composed(
+            "", (), 0, "the budget is too small for any of it" if chosen else "nothing was chosen", left_out
+        )
+    return Composed(text, tuple(one.memory for one in shown), count_tokens(text), "", left_out)
+
+
+def _fitting(
+    shown: Sequence[render.Snippet], memory: Memory, terms: tuple[str, ...], settings: ComposeSettings
+) -> render.Snippet | None:
+    """The longest snippet of a memory that keeps the whole brief within its caps; None when not even a short one does."""
+    room = settings.max_snippet_chars
+    while True:
+        candidate = render.Snippet(memory, snippet(memory.text, terms, room))
+        text = render.hot([*shown, candidate], settings.style)
+        if len(text) <= settings.max_hot_chars and count_tokens(text) <= settings.max_hot_tokens:
+            return candidate
+        if room <= _SHORTEST_SNIPPET_CHARS:
+            return None
+        room = max(_SHORTEST_SNIPPET_CHARS, min(room, len(candidate.text)) * 2 // 3)
+
+
+def stable(summaries: Sequence[Memory], entries: Sequence[Memory], settings: ComposeSettings) -> Composed:
+    """Summaries while they fit (the first that does not ends them), then index rows while they fit."""
+    return _index(
+        summaries[: settings.max_summaries],
+        entries[: settings.max_index_entries],
+        settings.max_context_tokens,
+        lambda some, others: render.stable(some, others, settings.style),
+    )
+
+
+def compact(summaries: Sequence[Memory], entries: Sequence[Memory], settings: ComposeSettings) -> Composed:
+    return _index(summaries[:3], entries[:10], settings.max_context_tokens // 2, render.compact)
+
+
+def _index(summaries: Sequence[Memory], entries: Sequence[Memory], budget_tokens: int, write: _Write) -> Composed:
+    some: list[Memory] = []
+    others: list[Memory] = []
+    text = ""
+    for memory in summaries:
+        longer = write([*some, memory], [])
+        if count_tokens(longer) > budget_tokens:
+            break
+        some.append(memory)
+        text = longer
+    for memory in entries:
+        longer = write(some, [*others, memory])
+        if count_tokens(longer) > budget_tokens:
+            break
+        others.append(memory)
+        text = longer
+    reason = "" if text else "there is nothing to list yet" if not (summaries or entries) else "the budget is too small"
+    return Composed(text, (*some, *others), count_tokens(text), reason)

@@ -1,0 +1,175 @@
+"""One brief, several renderings. Each is a frame that no memory inside it can close: in Markdown every line is quoted,
+in XML everything is escaped, in plain text a memory is one line. No clock anywhere: the same memories give the same
+bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from html import escape
+
+from foreword.compose.budget import count_tokens
+from foreword.model import Memory, Origin, Style
+from foreword.model.frames import INDEX, NOTICE, RECALL, XML_INDEX, XML_OPEN_MEM, XML_RECALL
+
+_MORE = "read more with mem-get and an id"
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029\ud800-\udfff\ufeff\u202a-\u202e\u2066-\u2069]")
+_LABELS = {
+    Origin.OWNER: "the user said",
+    Origin.AGENT: "the agent said",
+    Origin.TOOL: "tool output, unverified",
+    Origin.WEB: "web page, unverified",
+    Origin.STRANGER: "somebody else said, unverified",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A memory as it will be shown."""
+
+    memory: Memory
+    text: str
+
+
+def hot(snippets: Sequence[Snippet], style: Style) -> str:
+    """The recalled memories in their frame; nothing at all for none."""
+    if not snippets:
+        return ""
+    if style in (Style.XML, Style.OPEN_MEM):
+        lines = [f'<{XML_RECALL} note="{NOTICE}; {_MORE}">']
+        for one in snippets:
+            lines.append(
+                f'<memory id="{one.memory.id}" date="{_day(one.memory)}" source="{_attribute(_label(one.memory))}">'
+                f"{_xml(one.text)}</memory>"
+            )
+        return "\n".join([*lines, f"</{XML_RECALL}>"])
+    if style is Style.PLAIN:
+        lines = [f"[{RECALL}: {NOTICE}; {_MORE}]"]
+        lines += [f"{one.memory.id} ({_about(one.memory)}) {_one_line(one.text)}" for one in snippets]
+        return "\n".join([*lines, f"[/{RECALL}]"])
+    lines = [f"> **{RECALL}** · {NOTICE}; {_MORE}."]
+    for one in snippets:
+        first, *rest = _lines(one.text) or [""]
+        lines.append(f"> - `{one.memory.id}` ({_about(one.memory)}) {first}")
+        lines += [f">   {line}" for line in rest]
+    return "\n".join(lines)
+
+
+def stable(summaries: Sequence[Memory], entries: Sequence[Memory], style: Style) -> str:
+    """Recent sessions and an index of observations: what there is, at what cost, not what it says."""
+    if not summaries and not entries:
+        return ""
+    if style in (Style.XML, Style.OPEN_MEM):
+        return "\n".join(_stable_xml(summaries, entries, XML_OPEN_MEM if style is Style.OPEN_MEM else XML_INDEX))
+    body: list[str] = []
+    if summaries:
+        body.append("Recent sessions:")
+        body += [f"- {_one_line(one.session)}: {_summary_line(one)}" for one in summaries]
+    if entries:
+        body.append(f"Observations ({_MORE}):")
+        body += [f"- {_entry_line(one)}" for one in entries]
+    if style is Style.PLAIN:
+        return "\n".join([f"[{INDEX}: {NOTICE}]", *body, f"[/{INDEX}]"])
+    return "\n".join([f"> **{INDEX}** · {NOTICE}.", *(f"> {line}" for line in body)])
+
+
+def compact(summaries: Sequence[Memory], entries: Sequence[Memory]) -> str:
+    """Plain text that survives the host's own compaction."""
+    parts: list[str] = []
+    if summaries:
+        parts.append("Recent sessions:")
+        parts += [f"- {_one_line(one.session)}: {_summary_line(one)}" for one in summaries]
+    if entries:
+        parts.append(f"Recent observations ({len(entries)} {'entry' if len(entries) == 1 else 'entries'}):")
+        parts += [f"- {_entry_line(one)}" for one in entries]
+    return "\n".join(parts)
+
+
+def _stable_xml(summaries: Sequence[Memory], entries: Sequence[Memory], root: str) -> list[str]:
+    lines = [
+        f"<{root}>",
+        f"  <description>Past sessions: {NOTICE}. Use mem-search and mem-get for details.</description>",
+    ]
+    if summaries:
+        lines.append("  <recent_sessions>")
+        for one in summaries:
+            lines.append(f'    <session id="{_attribute(one.session)}">')
+            lines.append(f"      <summary>{_xml(one.text)}</summary>")
+            if one.decisions:
+                lines.append(f"      <decisions>{_xml('; '.join(one.decisions))}</decisions>")
+            if one.concepts:
+                lines.append(f"      <concepts>{_xml(', '.join(one.concepts))}</concepts>")
+            lines.append("    </session>")
+        lines.append("  </recent_sessions>")
+    if entries:
+        lines.append(f'  <observation_index hint="{_MORE}; the number is what it costs in tokens">')
+        for one in entries:
+            lines.append(
+                f'    <entry id="{one.id}" type="{_attribute(one.type or one.kind.value)}"'
+                f' session="{_attribute(one.session)}">{_xml(title(one))} (~{one.tokens})</entry>'
+            )
+        lines.append("  </observation_index>")
+    return [*lines, f"</{root}>"]
+
+
+def title(memory: Memory, *, max_chars: int = 100) -> str:
+    """A line to know the memory by."""
+    line = memory.title or next(iter(_lines(memory.text)), "")
+    line = " ".join(line.split())
+    return line if len(line) <= max_chars else line[: max_chars - 2].rstrip() + " …"
+
+
+def cost(memory: Memory) -> int:
+    return memory.tokens or count_tokens(memory.text)
+
+
+def _summary_line(memory: Memory) -> str:
+    line = _one_line(memory.text)
+    if memory.decisions:
+        line += f" Decisions: {_one_line('; '.join(memory.decisions))}."
+    if memory.concepts:
+        line += f" Concepts: {_one_line(', '.join(memory.concepts))}."
+    return line
+
+
+def _entry_line(memory: Memory) -> str:
+    kind = _one_line(memory.type or memory.kind.value)
+    return f"{memory.id} {kind}: {_one_line(title(memory))} (session {_one_line(memory.session) or '-'}, ~{memory.tokens} tokens)"
+
+
+def _day(memory: Memory) -> str:
+    return datetime.fromtimestamp(memory.at).strftime("%Y-%m-%d") if memory.at else "undated"
+
+
+def _label(memory: Memory) -> str:
+    if memory.sender and memory.origin in (Origin.OWNER, Origin.STRANGER):
+        doubt = ", unverified" if memory.origin is Origin.STRANGER else ""
+        return f"{' '.join(memory.sender.split())[:40]} said{doubt}"
+    return _LABELS[memory.origin]
+
+
+def _about(memory: Memory) -> str:
+    # A sender's name is somebody's text too: it must not end the brackets it stands in.
+    return f"{_day(memory)}, {_one_line(_label(memory)).translate({40: None, 41: None, 96: None})}"
+
+
+def _clean(text: str) -> str:
+    return _CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in _clean(text).split("\n") if line.strip()]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_clean(text).split())
+
+
+def _xml(text: str) -> str:
+    return escape(_clean(text), quote=False)
+
+
+def _attribute(text: str) -> str:
+    return escape(_one_line(text), quote=True)

@@ -1,0 +1,50 @@
+"""How sure are we that a candidate answers the ask: a calibrated probability from scale-free signals.
+
+The weights are fitted, not felt: `gate/data/confidence.json` holds them with where they came from, and
+`python -m bench.fit_gate` makes the file again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+
+from foreword.model import Signals
+
+# A similarity this many deviations above the background is as close as two texts about one thing get.
+_FAR_DEVIATIONS = 8.0
+
+
+def features(signals: Signals) -> dict[str, float]:
+    """What the confidence is computed from, each in about 0..1, by name."""
+    similarity = min(max(signals.similarity, 0.0), _FAR_DEVIATIONS) / _FAR_DEVIATIONS
+    return {
+        "coverage": signals.coverage,
+        "context": signals.context,
+        "coverage_squared": signals.coverage**2,
+        "matched": min(signals.matched, 6) / 6,
+        "asked": min(signals.asked, 10) / 10,
+        "margin": signals.margin,
+        "similarity": similarity,
+        "agreement": signals.agreement,
+        "names": signals.names,
+        "dated": signals.dated,
+        "together": signals.coverage * similarity,
+    }
+
+
+@cache
+def _model() -> Mapping[str, float]:
+    text = (resources.files("foreword.gate") / "data" / "confidence.json").read_text("utf-8")
+    weights: dict[str, float] = json.loads(text)["weights"]
+    return weights
+
+
+def confidence(signals: Signals) -> float:
+    """The probability that the memory helps with the ask, 0..1."""
+    weights = _model()
+    total = weights["bias"] + sum(weights.get(name, 0.0) * value for name, value in features(signals).items())
+    return 1 / (1 + math.exp(-min(max(total, -30.0), 30.0)))

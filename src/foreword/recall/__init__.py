@@ -1,0 +1,8 @@
+"""Ask in, candidates out."""
+
+from foreword.recall.fusion import Hit
+from foreword.recall.intent import Intent, IntentSettings, intent
+from foreword.recall.search import Query, RecallSettings, recall, understand
+from foreword.recall.words import Bag, bag
+
+__all__ = ["Bag", "Hit", "Intent", "IntentSettings", "Query", "RecallSettings", "bag", "intent", "recall", "understand"]

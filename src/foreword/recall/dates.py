@@ -1,0 +1,139 @@
+"""The time an ask speaks of, as a span: "last Tuesday", "two weeks ago", "in March", "since 3 May 2026"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+           "december")  # fmt: skip
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "couple": 2, "three": 3, "few": 3, "four": 4, "five": 5, "six": 6,
+            "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12}  # fmt: skip
+_MONTH = r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+_COUNT = r"(?P<count>\d{1,3}|(?:a |the (?:last|past) )?(?:couple(?: of)?|few)|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+_BOUND = r"(?P<bound>since|before|after|until|by)?\s*"
+
+_PATTERNS = tuple(
+    re.compile(r"\b" + _BOUND + pattern + r"\b", re.IGNORECASE)
+    for pattern in (
+        r"(?P<iso>(?:19|20)\d\d-\d\d-\d\d)",
+        rf"(?:on |in |the )*(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}\.?,?(?: (?P<year>(?:19|20)\d\d))?",
+        rf"(?:on |in )?{_MONTH}\.? (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:,? (?P<year>(?:19|20)\d\d))?",
+        rf"{_MONTH}\.?,? (?:of )?(?P<year>(?:19|20)\d\d)",
+        rf"(?:in|last|this|during|early|late|since|before|after) {_MONTH}",
+        r"(?:in|during|since|before|after) (?P<year>(?:19|20)\d\d)",
+        r"(?P<near>today|tonight|this (?:morning|afternoon|evening)|yesterday|last night|the day before yesterday)",
+        r"(?P<which>last|this|past|previous)(?: the)? (?P<unit>week(?:end)?|month|year)",
+        rf"(?:in |over |during )?the (?:last|past) {_COUNT} (?P<back>day|week|month|year)s?",
+        rf"{_COUNT} (?P<unit>day|week|month|year)s? ago",
+        rf"(?P<which>last|this|on|past|previous) (?P<weekday>{'|'.join(_DAYS)})",
+    )
+)
+_LENGTH_DAYS = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}
+# "Three weeks ago" is seldom exact: a span reaches this share of its distance to either side.
+_SLACK = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    start: float
+    end: float
+    words: str
+
+    def holds(self, at: float) -> bool:
+        return self.start <= at < self.end
+
+
+def spoken_of(text: str, now: float) -> Span | None:
+    """The first span of time an ask names, seen from `now`; None when it names none."""
+    for pattern in _PATTERNS:
+        match = pattern.search(text)
+        if match:
+            span = _span(match, datetime.fromtimestamp(now))
+            if span:
+                return span
+    return None
+
+
+def _span(match: re.Match[str], now: datetime) -> Span | None:
+    given = {name: value.lower() for name, value in match.groupdict().items() if value}
+    try:
+        found = _range(given, now)
+    except (ValueError, OverflowError):  # 31 June, or a date before the calendar begins
+        return None
+    if found is None:
+        return None
+    start, end = found
+    bound = given.get("bound", "")
+    if bound in ("since", "after"):
+        start, end = (start if bound == "since" else end), now + timedelta(days=1)
+    elif bound in ("before", "until", "by"):
+        start, end = datetime(1970, 1, 2), (start if bound == "before" else end)
+    if end <= start:
+        return None
+    return Span(start.timestamp(), end.timestamp(), " ".join(match[0].split()))
+
+
+def _range(given: dict[str, str], now: datetime) -> tuple[datetime, datetime] | None:
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    one = timedelta(days=1)
+    if "iso" in given:
+        day = datetime.fromisoformat(given["iso"])
+        return day, day + one
+    if "month" in given:
+        return _month(given, today)
+    if "year" in given:
+        year = int(given["year"])
+        return datetime(year, 1, 1), datetime(year + 1, 1, 1)
+    if "near" in given:
+        back = {"yesterday": 1, "last night": 1, "the day before yesterday": 2}.get(given["near"], 0)
+        return today - back * one, today - (back - 1) * one
+    if "weekday" in given:
+        back = (today.weekday() - _DAYS.index(given["weekday"])) % 7 or (0 if given["which"] == "this" else 7)
+        return today - back * one, today - (back - 1) * one
+    if "back" in given:
+        return today - _count(given) * _LENGTH_DAYS[given["back"]] * one, today + one
+    if "count" in given:
+        length = _LENGTH_DAYS[given["unit"]]
+        distance = _count(given) * length
+        slack = max(distance * _SLACK, length / 2 if length > 1 else 0.0)
+        middle = today - distance * one
+        return middle - slack * one, middle + (slack + 1) * one
+    return _calendar(given["which"], given["unit"], today)
+
+
+def _month(given: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
+    number = next(place for place, name in enumerate(_MONTHS, 1) if name.startswith(given["month"][:3]))
+    year = int(given["year"]) if "year" in given else today.year - (number > today.month)
+    if "day" in given:
+        day = datetime(year, number, int(given["day"]))
+        if "year" not in given and day > today:
+            day = day.replace(year=year - 1)
+        return day, day + timedelta(days=1)
+    return datetime(year, number, 1), datetime(year + number // 12, number % 12 + 1, 1)
+
+
+def _calendar(which: str, unit: str, today: datetime) -> tuple[datetime, datetime]:
+    previous = which != "this"
+    if unit == "weekend":
+        saturday = today - timedelta(days=(today.weekday() - 5) % 7 or (7 if previous else 0))
+        return saturday, saturday + timedelta(days=2)
+    if unit == "week":
+        monday = today - timedelta(days=today.weekday() + 7 * previous)
+        return monday, monday + timedelta(days=7)
+    if unit == "month":
+        first = today.replace(day=1)
+        if previous:
+            first = (first - timedelta(days=1)).replace(day=1)
+        return first, (first + timedelta(days=32)).replace(day=1)
+    year = today.year - previous
+    return datetime(year, 1, 1), datetime(year + 1, 1, 1)
+
+
+def _count(given: dict[str, str]) -> int:
+    word = given["count"].split()
+    return next(
+        (int(one) if one.isdigit() else _NUMBERS[one] for one in reversed(word) if one.isdigit() or one in _NUMBERS), 1
+    )

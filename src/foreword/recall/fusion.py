@@ -1,0 +1,168 @@
+"""Weighs what the lanes found. Scores are normalised within the ask and summed with weights; ranks alone would throw
+away how far ahead the best one is. A memory also gains from its neighbours and from its session: an answer often
+stands beside the words it was asked for with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foreword.model import Signals
+from foreword.recall.dates import Span
+from foreword.recall.words import Term
+from foreword.store import Facts, Floats, Slots
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The weights, chosen by measurement (docs/decisions/0003-recall.md)."""
+
+    words: float = 0.6
+    vectors: float = 0.4
+    neighbours: float = 0.5
+    session: float = 0.5
+    dated: float = 0.2
+    by_person: float = 0.1
+    best_of_session: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Everything the lanes know about the memories in question, one array element each, slots ascending."""
+
+    slots: Slots
+    facts: Facts
+    words: Floats
+    held: NDArray[np.uint64]
+    similarity: Floats
+    mean: float
+    deviation: float
+    terms: Sequence[Term]
+    rarity: Floats
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One proposal: the store's row, its score, what each lane gave, and the signals the gate judges by."""
+
+    row: int
+    score: float
+    lanes: Mapping[str, float]
+    signals: Signals
+    terms: Sequence[str]
+
+
+def rank(field: Field, recipe: Recipe, *, limit: int) -> list[Hit]:
+    words = _normalised(field.words)
+    vectors = _normalised(np.maximum(field.similarity - field.mean, 0))
+    has_vectors = field.deviation > 0
+    base = recipe.words * words + recipe.vectors * vectors if has_vectors else words
+    before, after = _places(field.slots, field.facts.before), _places(field.slots, field.facts.after)
+    padded = np.append(base, np.float32(0))  # what a missing neighbour, at -1, reads
+    neighbours = np.maximum(padded[before], padded[after])
+    session = _normalised(_best_of_session(base, field.facts.session, recipe.best_of_session))
+    dated = _dated(field)
+    score = (
+        base
+        + recipe.neighbours * neighbours
+        + recipe.session * session
+        + recipe.dated * (dated == 1.0) * base
+        + recipe.by_person * field.facts.by_person * base
+    )
+    order = np.lexsort((field.slots, -score))[:limit]
+    return _explained(field, order, score, words, vectors, neighbours, session, dated, before, after)
+
+
+def _normalised(values: Floats) -> Floats:
+    peak = float(values.max()) if len(values) else 0.0
+    return np.asarray(values / peak if peak > 0 else np.zeros_like(values), np.float32)
+
+
+def _places(slots: Slots, wanted: Slots) -> NDArray[np.intp]:
+    """Where each wanted slot stands in `slots`, or -1; neighbours of neighbours may be outside the field."""
+    places = np.minimum(np.searchsorted(slots, wanted), len(slots) - 1)
+    return np.where(slots[places] == wanted, places, -1)
+
+
+def _best_of_session(base: Floats, session: NDArray[np.int32], count: int) -> Floats:
+    """The sum of each session's best few, given to all of its memories; nothing where there is no session."""
+    order = np.lexsort((-base, session))
+    sorted_session = session[order]
+    starts = np.flatnonzero(np.diff(sorted_session, prepend=sorted_session[:1] - 1))
+    place_in_session = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    sums = np.add.reduceat(np.where(place_in_session < count, base[order], 0), starts)
+    result = np.empty(len(base), np.float32)
+    result[order] = np.repeat(sums, np.diff(np.append(starts, len(order))))
+    result[session < 0] = 0
+    return result
+
+
+def _dated(field: Field) -> Floats:
+    if field.span is None:
+        return np.full(len(field.slots), 0.5, np.float32)
+    inside = (field.facts.at >= field.span.start) & (field.facts.at < field.span.end)
+    return inside.astype(np.float32)
+
+
+def _explained(
+    field: Field,
+    order: NDArray[np.intp],
+    score: Floats,
+    words: Floats,
+    vectors: Floats,
+    neighbours: Floats,
+    session: Floats,
+    dated: Floats,
+    before: NDArray[np.intp],
+    after: NDArray[np.intp],
+) -> list[Hit]:
+    bits = np.uint64(1) << np.arange(len(field.terms), dtype=np.uint64)
+    held_or_none = np.append(field.held, np.uint64(0))
+    own = (field.held[order, None] & bits) != 0
+    around = ((held_or_none[order] | held_or_none[before[order]] | held_or_none[after[order]])[:, None] & bits) != 0
+    mass = float(field.rarity.sum()) or 1.0
+    coverage = own @ field.rarity / mass
+    context = around @ field.rarity / mass
+    names = np.array([term.name for term in field.terms], np.bool_)
+    names_held = (around & names) @ field.rarity / (float(field.rarity[names].sum()) or 1.0) if names.any() else None
+    plain = np.array([term.weight >= 0.5 for term in field.terms], np.bool_)
+    deviations = (field.similarity - field.mean) / field.deviation if field.deviation > 0 else np.zeros_like(score)
+    # The lead over the field: how far the rest of the proposals fall behind, in shares of the best.
+    ranked = score[order]
+    rest = float(ranked[min(4, len(ranked) - 1)]) if len(ranked) > 1 else 0.0
+    hits = []
+    for place, at in enumerate(order.tolist()):
+        holds = own[place]
+        hits.append(
+            Hit(
+                row=int(field.facts.row[at]),
+                score=float(score[at]),
+                lanes={
+                    "words": round(float(words[at]), 4),
+                    "vectors": round(float(vectors[at]), 4),
+                    "neighbours": round(float(neighbours[at]), 4),
+                    "session": round(float(session[at]), 4),
+                },
+                signals=Signals(
+                    coverage=round(float(coverage[place]), 4),
+                    context=round(float(context[place]), 4),
+                    matched=int(np.count_nonzero(holds & plain)),
+                    asked=int(np.count_nonzero(plain)),
+                    margin=round(max(0.0, float(score[at]) - rest) / (float(ranked[0]) or 1.0), 4),
+                    similarity=round(float(deviations[at]), 4),
+                    agreement=round(min(float(words[at]), float(vectors[at])), 4),
+                    names=round(float(names_held[place]), 4) if names_held is not None else 1.0,
+                    dated=float(dated[at]),
+                ),
+                terms=tuple(
+                    term.text
+                    for term, held in zip(field.terms, holds.tolist(), strict=True)
+                    if held and term.weight >= 0.5
+                ),
+            )
+        )
+    return hits

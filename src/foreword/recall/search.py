@@ -1,0 +1,126 @@
+"""Two lanes over one view. Words answer questions, not keyword lists: any informative term counts, rare ones first.
+Vectors find what was said in other words. Each lane reports what it saw; `fusion` weighs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foreword.recall.dates import Span, spoken_of
+from foreword.recall.fusion import Field, Hit, Recipe, rank
+from foreword.recall.words import Term, ask_terms
+from foreword.store import Floats, Slots, View
+
+
+@dataclass(frozen=True, slots=True)
+class RecallSettings:
+    candidates: int = field(default=10, metadata={"help": "How many memories recall proposes to the gate."})
+    max_postings: int = field(
+        default=250_000,
+        metadata={"help": "How many word occurrences one ask may read; rare words are read first."},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """An ask made ready: its terms, the time it speaks of, and its vector where a model answered."""
+
+    text: str
+    terms: Sequence[Term]
+    span: Span | None = None
+    vector: Floats | None = None
+    model: str = ""
+
+    @property
+    def empty(self) -> bool:
+        return not self.terms
+
+
+# Bits of one 64-bit mask say which terms a memory holds.
+_MAX_TERMS = 48
+_K1 = 1.2
+_B = 0.5
+_WORD_POOL = 320
+_VECTOR_POOL = 128
+
+
+def understand(text: str, *, now: float) -> Query:
+    return Query(text, ask_terms(text, limit=_MAX_TERMS), spoken_of(text, now))
+
+
+def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | None = None) -> list[Hit]:
+    """The best candidates, best first; none when the ask has no informative term or the view is empty."""
+    if query.empty or not view.size:
+        return []
+    words = _words(query.terms, view, settings.max_postings)
+    pool = _top(words.scores, _WORD_POOL)
+    mean = deviation = 0.0
+    if query.vector is not None:
+        nearest = view.nearest(query.vector, model=query.model, limit=_VECTOR_POOL)
+        mean, deviation = nearest.mean, nearest.deviation
+        pool = np.union1d(pool, nearest.slots)
+    if not len(pool):
+        return []
+    facts = view.facts(pool.astype(np.int32))
+    ring = np.concatenate((pool, facts.before, facts.after))
+    slots: Slots = np.unique(ring[ring >= 0]).astype(np.int32)
+    similarity = (
+        view.similarity(query.vector, slots, model=query.model)
+        if query.vector is not None
+        else np.zeros(len(slots), np.float32)
+    )
+    found = Field(
+        slots=slots,
+        facts=view.facts(slots),
+        words=words.scores[slots],
+        held=words.held[slots],
+        similarity=similarity,
+        mean=mean,
+        deviation=deviation,
+        terms=query.terms,
+        rarity=words.rarity,
+        span=query.span,
+    )
+    return rank(found, Recipe(), limit=limit or settings.candidates)
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    scores: Floats
+    held: NDArray[np.uint64]
+    rarity: Floats
+
+
+def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
+    """BM25 of every memory that holds any of the terms, and which of them it holds."""
+    postings = view.postings([term.hash for term in terms])
+    frequency = np.array([len(posting.slots) for posting in postings], np.float32)
+    weight = np.array([term.weight for term in terms], np.float32)
+    rarity = (np.log1p((view.size - frequency + 0.5) / (frequency + 0.5)) * weight).astype(np.float32)
+    scores = np.zeros(view.span, np.float32)
+    held = np.zeros(view.span, np.uint64)
+    left = max_postings
+    mean_length = max(view.mean_length, 1.0)
+    for place in np.argsort(frequency, kind="stable").tolist():
+        posting = postings[place]
+        if not len(posting.slots):
+            continue
+        # The rarest word is always read, however long its list; the rest while the budget lasts.
+        if len(posting.slots) > left and left < max_postings:
+            break
+        left -= len(posting.slots)
+        counts = posting.counts.astype(np.float32)
+        norm = _K1 * (1 - _B + _B / mean_length * posting.lengths.astype(np.float32))
+        scores[posting.slots] += rarity[place] * (_K1 + 1) * counts / (counts + norm)
+        held[posting.slots] |= np.uint64(1 << place)
+    return _Words(scores, held, rarity)
+
+
+def _top(scores: Floats, limit: int) -> NDArray[np.int64]:
+    touched = np.flatnonzero(scores)
+    if len(touched) <= limit:
+        return touched
+    return touched[np.argpartition(-scores[touched], limit)[:limit]]

@@ -1,0 +1,189 @@
+"""Text to terms: what a memory is found by, and what an ask looks for. Both sides must agree, so both are here."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+import numpy as np
+import Stemmer
+from numpy.typing import NDArray
+
+from foreword.model import Memory
+
+# A run of letters and digits, with the joints of identifiers, paths, addresses and versions inside it.
+_CHUNK = re.compile(r"[^\W_]+(?:[_./\\:@#'’+&-]+[^\W_]+)*(?:\+\+|#)?")
+_JOINT = re.compile(r"[_./\\:@#'’+&-]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-zA-Z])(?=\d)|(?<=\d)(?=[a-zA-Z])")
+_CJK = re.compile(
+    r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ebef]+"
+)
+_IDENTIFIER = re.compile(r"[_/\\@]|\w\.\w|\w:\w|[a-z][A-Z]|\d[a-zA-Z]|[a-zA-Z]\d")
+_MAX_TERM_CHARS = 64
+_MAX_COUNT = 255
+# Beyond this a text is a dump: its first words are what it is about, and a megabyte must not stall a write.
+MAX_INDEXED_CHARS = 200_000
+
+STOP_WORDS = frozenset(
+    """a about above after again against all also am an and any are aren as at be because been before being below between
+    both but by can cannot could couldn d did didn do does doesn doing don down during each either else ever every few
+    for from further get gets getting give given go goes going got had hadn has hasn have haven having he her here hers
+    herself him himself his how however i if in into is isn it its itself just let lets like ll m may me might mine more
+    most much must mustn my myself need no nor not now of off on once one only or other ought our ours ourselves out over
+    own perhaps please quite rather re really s same shall she should shouldn so some someone something such t than that
+    the their theirs them themselves then there these they thing things this those though through to too under until up
+    upon us use used using ve very via was wasn we well were weren what whatever when where whether which while who whom
+    whose why will with within without won would wouldn yes yet you your yours yourself yourselves""".split()
+)
+# Said to steer the answer, not to name what is looked for.
+_ASKING = frozenset(
+    """tell told know knew remember remind recall mention mentioned say said ask asked think thought want wanted wonder
+    explain describe show find look help hey hi hello thanks thank ok okay sure sorry maybe actually currently""".split()
+)
+_MONTHS = "january february march april may june july august september october november december".split()
+
+_stemmers = threading.local()
+
+
+def _stem(word: str) -> str:
+    # A stemmer keeps state while it works, so every thread has its own.
+    stemmer = getattr(_stemmers, "english", None)
+    if stemmer is None:
+        stemmer = _stemmers.english = Stemmer.Stemmer("english")
+    return str(stemmer.stemWord(word))
+
+
+@lru_cache(maxsize=100_000)
+def word_hash(term: str) -> int:
+    """32 bits: a wrong match for about one ask in a thousand at half a million distinct words, worth one posting."""
+    return int.from_bytes(hashlib.blake2b(term.encode("utf-8", "replace"), digest_size=4).digest(), "little")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One thing an ask looks for. `weight` is its share beside a plain word; `name` marks what must not be missing."""
+
+    text: str
+    hash: int
+    weight: float = 1.0
+    name: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bag:
+    """The terms of one memory with their counts, and its length in plain words."""
+
+    words: NDArray[np.uint32]
+    counts: NDArray[np.uint8]
+    length: int
+
+
+def bag(memory: Memory) -> Bag:
+    counts: Counter[str] = Counter()
+    length = 0
+    text = memory.text[:MAX_INDEXED_CHARS]
+    for term, weight in _terms(" \n".join((memory.title, text, *memory.concepts, *memory.decisions, *memory.files))):
+        counts[term] += 1
+        length += weight == 1.0
+    # Who said it and when are words one asks by; they are not part of its length.
+    about = memory.sender
+    if memory.at:
+        day = datetime.fromtimestamp(memory.at)
+        about += f" {day.day} {_MONTHS[day.month - 1]} {day.year}"
+    for term, _ in _terms(about):
+        counts[term] += 1
+    hashed: Counter[int] = Counter()
+    for term, count in counts.items():
+        hashed[word_hash(term)] += count
+    return Bag(
+        np.fromiter(hashed.keys(), np.uint32, len(hashed)),
+        np.fromiter((min(count, _MAX_COUNT) for count in hashed.values()), np.uint8, len(hashed)),
+        length,
+    )
+
+
+def ask_terms(text: str, *, limit: int) -> list[Term]:
+    """What an ask looks for, in the order it was said; at most `limit`, plain words before fragments."""
+    names = {term for chunk in _names(text) for term, weight in _terms(chunk) if weight == 1.0}
+    found: dict[str, Term] = {}
+    for term, weight in _terms(text):
+        if term not in found and term not in _ASKING_STEMS:
+            found[term] = Term(term, word_hash(term), weight, name=term in names)
+    return sorted(found.values(), key=lambda term: -term.weight)[:limit]
+
+
+def _names(text: str) -> Iterator[str]:
+    """Chunks that name something: capitalised inside a sentence, an identifier, or holding a digit."""
+    start = True
+    for chunk in _CHUNK.finditer(text):
+        word = chunk[0]
+        between = text[chunk.end() : chunk.end() + 2]
+        if (
+            any(letter.isdigit() for letter in word)
+            or (word[0].isupper() and not start and word != "I")
+            or _IDENTIFIER.search(word)
+        ):
+            yield word
+        start = between[:1] in (".", "!", "?", "\n")
+
+
+def _terms(text: str) -> Iterator[tuple[str, float]]:
+    """Every term of a text with its weight: 1 for words and whole identifiers, less for fragments of them."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    for match in _CHUNK.finditer(text):
+        chunk = match[0]
+        if not chunk.isascii() and _CJK.search(chunk):
+            yield from _cjk_terms(chunk)
+            continue
+        identifier = bool(_IDENTIFIER.search(chunk))
+        parts = [
+            hump for part in _JOINT.split(chunk) for hump in (_HUMP.split(part) if identifier else (part,)) if hump
+        ]
+        for part in parts:
+            term = _plain(part)
+            if term:
+                yield term, 1.0
+        if len(parts) > 1 or chunk.endswith(("++", "#")):
+            whole = chunk.lower()
+            if len(whole) <= _MAX_TERM_CHARS and not ("'" in whole or "’" in whole):
+                yield whole, 1.0
+                if identifier:
+                    # So that a part of a path, or a slip in an identifier, still finds it.
+                    for place in range(len(whole) - 2):
+                        yield "3:" + whole[place : place + 3], 0.15
+
+
+def _plain(word: str) -> str:
+    word = word.lower()
+    if not word.isascii():
+        word = "".join(letter for letter in unicodedata.normalize("NFKD", word) if not unicodedata.combining(letter))
+    if word in STOP_WORDS or not word or len(word) > _MAX_TERM_CHARS or (len(word) == 1 and not word.isdigit()):
+        return ""
+    return _stem(word)
+
+
+def _cjk_terms(chunk: str) -> Iterator[tuple[str, float]]:
+    """Scripts without spaces: overlapping pairs and trigrams of each run, and the other words around it."""
+    rest = _CJK.sub(" ", chunk)
+    for part in _JOINT.split(rest):
+        for word in part.split():
+            if term := _plain(word):
+                yield term, 1.0
+    for match in _CJK.finditer(chunk):
+        run = match[0]
+        if len(run) == 1:
+            yield run, 0.5
+        for size in (2, 3):
+            for place in range(len(run) - size + 1):
+                yield run[place : place + size], 0.5
+
+
+_ASKING_STEMS = frozenset(_stem(word) for word in _ASKING)
