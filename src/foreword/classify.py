@@ -9,9 +9,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from foreword.model import Audience, SessionClass, SessionKind
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerSettings:
+    ids: tuple[str, ...] = field(
+        default=(),
+        metadata={"help": "The owner's ids on chat channels, such as `telegram:777`; from the host's allow-list."},
+    )
+    share_agents: bool = field(default=False, metadata={"help": "Let every agent see every other agent's memories."})
+    share_projects: bool = field(
+        default=False, metadata={"help": "Let a session in one project see memories of other projects."}
+    )
+
 
 _DIRECT = frozenset({"direct", "dm", "slash", "openai-user", "openresponses-user"})
 _GROUP = frozenset({"group", "channel"})
@@ -101,6 +114,12 @@ def classify(key: str, *, sender: str = "", owner_ids: Collection[str] = ()) -> 
             audience, circle = Audience.EXTERNAL, f"sender:{sender.strip().lower()}"
 
     return SessionClass(kind=_kind(rest, conversation, audience), audience=audience, circle=circle, warning=warning)
+
+
+def is_owner(sender: str, *, owner_ids: Collection[str], channel: str = "") -> bool:
+    """Whether a sender is known to be the owner; False when nobody is known to be."""
+    owners = [_identity(one) for one in owner_ids if one.strip() not in _NOBODY]
+    return _is_owner(sender, channel.strip().lower(), owners)
 
 
 def agent_of(key: str) -> str:

@@ -1,7 +1,22 @@
 """Verdicts in, a brief within its budget out. Pure."""
 
 from foreword.compose.budget import ComposeSettings, count_tokens
-from foreword.compose.layers import Composed, compact, hot, stable
+from foreword.compose.layers import ALREADY_SAID, Composed, compact, hot, stable
 from foreword.compose.render import title
+from foreword.compose.shed import Past, TurnSettings, excluded, held_back, is_retry
 
-__all__ = ["ComposeSettings", "Composed", "compact", "count_tokens", "hot", "stable", "title"]
+__all__ = [
+    "ALREADY_SAID",
+    "ComposeSettings",
+    "Composed",
+    "Past",
+    "TurnSettings",
+    "compact",
+    "count_tokens",
+    "excluded",
+    "held_back",
+    "hot",
+    "is_retry",
+    "stable",
+    "title",
+]

@@ -32,19 +32,6 @@ class ComposeSettings:
     max_summaries: int = field(
         default=3, metadata={"help": "The most session summaries at session start.", "harmless": True}
     )
-    at_start: bool = field(
-        default=True, metadata={"help": "Give summaries and an index at session start.", "harmless": True}
-    )
-    once_per_session: bool = field(
-        default=False, metadata={"help": "Inject at most once in a session, on its first message.", "harmless": True}
-    )
-    debounce_ms: int = field(
-        default=0,
-        metadata={
-            "help": "Another ask of the same session within this time is answered with silence.",
-            "harmless": True,
-        },
-    )
 
 
 _PIECE = re.compile(r"[A-Za-z]+|\d{1,3}|[^\S\n]+|\n+|[^\w\s]+|[^\W\dA-Za-z_]+|_+|.", re.DOTALL)

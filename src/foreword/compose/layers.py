@@ -10,6 +10,7 @@ from foreword.compose.budget import ComposeSettings, count_tokens, snippet
 from foreword.model import Judged, Memory
 
 _SHORTEST_SNIPPET_CHARS = 120
+ALREADY_SAID = "already in this conversation"
 _Write = Callable[[Sequence[Memory], Sequence[Memory]], str]
 
 
@@ -27,7 +28,7 @@ class Composed:
 def hot(chosen: Sequence[Judged], delivered: Collection[int], settings: ComposeSettings) -> Composed:
     """The turn's memories, best first, each shown once until the conversation is compacted."""
     fresh = [one for one in chosen if one.candidate.memory.row not in delivered]
-    left_out = [(one.candidate.memory.id, "already in this conversation") for one in chosen if one not in fresh]
+    left_out = [(one.candidate.memory.id, ALREADY_SAID) for one in chosen if one not in fresh]
     if chosen and not fresh:
         return Composed("", (), 0, "everything worth saying is already in this conversation", left_out)
     left_out += [
@@ -53,7 +54,7 @@ def hot(chosen: Sequence[Judged], delivered: Collection[int], settings: ComposeS
 def _fitting(
     shown: Sequence[render.Snippet], memory: Memory, terms: tuple[str, ...], settings: ComposeSettings
 ) -> render.Snippet | None:
-    """The longest snippet of a memory that keeps the whole brief within its caps; None when not even a short one does."""
+    """The longest snippet that keeps the whole brief within its caps; None when not even a short one does."""
     room = settings.max_snippet_chars
     while True:
         candidate = render.Snippet(memory, snippet(memory.text, terms, room))

@@ -136,7 +136,8 @@ def _summary_line(memory: Memory) -> str:
 
 def _entry_line(memory: Memory) -> str:
     kind = _one_line(memory.type or memory.kind.value)
-    return f"{memory.id} {kind}: {_one_line(title(memory))} (session {_one_line(memory.session) or '-'}, ~{memory.tokens} tokens)"
+    session = _one_line(memory.session) or "-"
+    return f"{memory.id} {kind}: {_one_line(title(memory))} (session {session}, ~{memory.tokens} tokens)"
 
 
 def _day(memory: Memory) -> str:

@@ -2,7 +2,20 @@
 
 from foreword.recall.fusion import Hit
 from foreword.recall.intent import Intent, IntentSettings, intent
+from foreword.recall.passages import passages
 from foreword.recall.search import Query, RecallSettings, recall, understand
 from foreword.recall.words import Bag, bag
 
-__all__ = ["Bag", "Hit", "Intent", "IntentSettings", "Query", "RecallSettings", "bag", "intent", "recall", "understand"]
+__all__ = [
+    "Bag",
+    "Hit",
+    "Intent",
+    "IntentSettings",
+    "Query",
+    "RecallSettings",
+    "bag",
+    "intent",
+    "passages",
+    "recall",
+    "understand",
+]

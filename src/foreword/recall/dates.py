@@ -11,8 +11,14 @@ _MONTHS = ("january", "february", "march", "april", "may", "june", "july", "augu
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "couple": 2, "three": 3, "few": 3, "four": 4, "five": 5, "six": 6,
             "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12}  # fmt: skip
-_MONTH = r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-_COUNT = r"(?P<count>\d{1,3}|(?:a |the (?:last|past) )?(?:couple(?: of)?|few)|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+_MONTH = (
+    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+_COUNT = (
+    r"(?P<count>\d{1,3}|(?:a |the (?:last|past) )?(?:couple(?: of)?|few)"
+    r"|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+)
 _BOUND = r"(?P<bound>since|before|after|until|by)?\s*"
 
 _PATTERNS = tuple(

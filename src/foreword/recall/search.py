@@ -61,11 +61,11 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
     if query.vector is not None:
         nearest = view.nearest(query.vector, model=query.model, limit=_VECTOR_POOL)
         mean, deviation = nearest.mean, nearest.deviation
-        pool = np.union1d(pool, nearest.slots)
+        pool = np.unique(np.concatenate((pool, nearest.slots.astype(np.int64))))
     if not len(pool):
         return []
     facts = view.facts(pool.astype(np.int32))
-    ring = np.concatenate((pool, facts.before, facts.after))
+    ring: NDArray[np.int64] = np.concatenate((pool, facts.before, facts.after))
     slots: Slots = np.unique(ring[ring >= 0]).astype(np.int32)
     similarity = (
         view.similarity(query.vector, slots, model=query.model)

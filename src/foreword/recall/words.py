@@ -32,12 +32,12 @@ _MAX_COUNT = 255
 MAX_INDEXED_CHARS = 200_000
 
 STOP_WORDS = frozenset(
-    """a about above after again against all also am an and any are aren as at be because been before being below between
-    both but by can cannot could couldn d did didn do does doesn doing don down during each either else ever every few
+    """a about above after again against all also am an and any are aren as at be because been before being below
+    between both but by can cannot could couldn d did didn do does doesn doing don down during each either else ever every few
     for from further get gets getting give given go goes going got had hadn has hasn have haven having he her here hers
     herself him himself his how however i if in into is isn it its itself just let lets like ll m may me might mine more
-    most much must mustn my myself need no nor not now of off on once one only or other ought our ours ourselves out over
-    own perhaps please quite rather re really s same shall she should shouldn so some someone something such t than that
+    most much must mustn my myself need no nor not now of off on once one only or other ought our ours ourselves out
+    over own perhaps please quite rather re really s same shall she should shouldn so some someone something such t than that
     the their theirs them themselves then there these they thing things this those though through to too under until up
     upon us use used using ve very via was wasn we well were weren what whatever when where whether which while who whom
     whose why will with within without won would wouldn yes yet you your yours yourself yourselves""".split()
@@ -45,7 +45,7 @@ STOP_WORDS = frozenset(
 # Said to steer the answer, not to name what is looked for.
 _ASKING = frozenset(
     """tell told know knew remember remind recall mention mentioned say said ask asked think thought want wanted wonder
-    explain describe show find look help hey hi hello thanks thank ok okay sure sorry maybe actually currently""".split()
+    explain describe show find look help hey hi hello thanks thank ok okay sure sorry actually currently""".split()
 )
 _MONTHS = "january february march april may june july august september october november december".split()
 

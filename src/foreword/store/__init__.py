@@ -1,5 +1,6 @@
 """Where memories are kept; the only SQL."""
 
+from foreword.store.connection import StoreSettings
 from foreword.store.contract import (
     Census,
     Draft,
@@ -27,6 +28,7 @@ __all__ = [
     "Slots",
     "SqliteStore",
     "Store",
+    "StoreSettings",
     "Turn",
     "View",
     "Written",

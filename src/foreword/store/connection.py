@@ -8,10 +8,20 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from foreword.errors import StoreBusy, StoreDamaged, StoreError, StoreUnwritable
 from foreword.store import migrations
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSettings:
+    home: str = field(
+        default="~/.local/share/foreword",
+        metadata={"help": "The folder that holds the memories; FOREWORD_HOME and --home come before it."},
+    )
+
 
 FILE_NAME = "foreword.db"
 _LOCK_WAIT_S = 10.0

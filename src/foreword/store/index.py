@@ -95,6 +95,7 @@ class _Space:
 
     def __init__(self, dims: int) -> None:
         self.dims = dims
+        self.last_row = 0
         self._lanes = [_Column("<u8") for _ in range(-(-dims // 64))]
         self._values = _Column("i1", dims)
         self._scales = _Column("f4")
@@ -189,7 +190,6 @@ class Index:
         self._last_of_session: dict[int, int] = {}
         self._segments: list[_Segment] = []
         self._spaces: dict[str, _Space] = {}
-        self._last_vector = 0
         self._views: dict[Scope, IndexView] = {}
         self.stamp: tuple[int, int] = (-1, -1)
 
@@ -202,11 +202,7 @@ class Index:
         return int(self._row.values[-1]) if self.span else 0
 
     def refresh(self, connection: sqlite3.Connection) -> None:
-        """Read what was written since the last time. Runs inside one read transaction, so it sees one moment."""
-        self._read_memories(connection)
-        self._read_vectors(connection)
-
-    def _read_memories(self, connection: sqlite3.Connection) -> None:
+        """Read the memories that were written since the last time."""
         rows = connection.execute(
             "SELECT m.row, coalesce(m.session, -1), m.length, m.at, m.origin, m.audience, m.circle, m.agent, m.project,"
             " w.data FROM memory AS m JOIN word AS w ON w.memory = m.row WHERE m.row > ? ORDER BY m.row",
@@ -257,30 +253,30 @@ class Index:
             segment = self._segments.pop().merged(segment)
         self._segments.append(segment)
 
-    def _read_vectors(self, connection: sqlite3.Connection) -> None:
+    def space(self, model: str, connection: sqlite3.Connection) -> _Space | None:
+        """The vectors of one model, read when first asked for: an ask that words alone answer never loads them."""
+        space = self._spaces.get(model)
         rows = connection.execute(
-            "SELECT row, memory, model, data FROM vector WHERE row > ? ORDER BY row", (self._last_vector,)
+            "SELECT row, memory, data FROM vector WHERE model = ? AND row > ? AND memory <= ? ORDER BY row",
+            (model, space.last_row if space else 0, self.last_row),
         ).fetchall()
         if not rows:
-            return
-        self._last_vector = int(rows[-1][0])
-        by_model: dict[str, tuple[list[int], list[bytes]]] = {}
-        for _, memory, model, data in rows:
-            memories, blobs = by_model.setdefault(model, ([], []))
-            memories.append(memory)
-            blobs.append(data)
-        for model, (memories, blobs) in by_model.items():
-            dims = len(blobs[0]) - 4
-            space = self._spaces.setdefault(model, _Space(dims))
-            owners = np.searchsorted(self._row.values, np.array(memories, np.int64)).astype(np.int32)
-            space.extend(owners, blobs, self.span)
+            return space
+        numbers, memories, blobs = zip(*rows, strict=True)
+        if space is None:
+            space = self._spaces[model] = _Space(len(blobs[0]) - 4)
+        owners = np.searchsorted(self._row.values, np.array(memories, np.int64)).astype(np.int32)
+        space.extend(owners, blobs, self.span)
+        space.last_row = int(numbers[-1])
+        return space
 
-    def view(self, scope: Scope) -> IndexView:
+    def view(self, scope: Scope, connection: sqlite3.Connection) -> IndexView:
         view = self._views.get(scope)
         if view is None:
             if len(self._views) > 16:
                 self._views.clear()
             view = self._views[scope] = IndexView(self, self._mask(scope))
+        view.connection = connection
         return view
 
     def _mask(self, scope: Scope) -> NDArray[np.bool_]:
@@ -308,6 +304,7 @@ class IndexView:
     def __init__(self, index: Index, mask: NDArray[np.bool_]) -> None:
         self._index = index
         self._mask = mask
+        self.connection: sqlite3.Connection
         self.span = len(mask)
         self.size = int(np.count_nonzero(mask))
         self.mean_length = float(index._length.values[mask].mean()) if self.size else 0.0
@@ -331,7 +328,7 @@ class IndexView:
         return Postings(slots, counts, self._index._length.values[slots])
 
     def nearest(self, vector: Floats, *, model: str, limit: int) -> Nearest:
-        space = self._index._spaces.get(model)
+        space = self._index.space(model, self.connection)
         if space is None or space.dims != len(vector):
             return Nearest(np.empty(0, np.int32), np.empty(0, np.float32), 0.0, 0.0)
         return space.nearest(vector, self._mask, limit)

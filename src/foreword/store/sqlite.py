@@ -81,6 +81,16 @@ class SqliteStore:
         connection.execute("INSERT INTO word VALUES (?, ?)", (row, pack_words(draft.words, draft.counts)))
         if draft.vectors is not None:
             self._add_vectors(connection, draft.model, row, draft.vectors)
+            connection.execute(
+                "INSERT INTO embedded SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM memory WHERE row < ?2)"
+                " ON CONFLICT DO NOTHING",
+                (draft.model, row),
+            )
+            connection.execute(
+                "UPDATE embedded SET upto = ?2 WHERE model = ?1"
+                " AND upto >= (SELECT coalesce(max(row), 0) FROM memory WHERE row < ?2)",
+                (draft.model, row),
+            )
         return Written(int(row), created=True)
 
     @staticmethod
@@ -150,18 +160,14 @@ class SqliteStore:
 
     @contextmanager
     def view(self, scope: Scope) -> Iterator[View]:
-        with self._index_lock:
-            self._refresh()
-            yield self._index.view(scope)
-
-    def _refresh(self) -> None:
-        with self._connections.reading() as connection:
+        with self._index_lock, self._connections.reading() as connection:
             stamp = tuple(value for (value,) in connection.execute("SELECT value FROM counter ORDER BY name"))
             if stamp != self._index.stamp:
                 # Something was taken away, here or by another process: slots have no holes, so read it all again.
                 self._index = Index()
                 self._index.stamp = stamp
             self._index.refresh(connection)
+            yield self._index.view(scope, connection)
 
     def get(self, rows: Sequence[int], scope: Scope | None = None) -> list[Memory]:
         condition, values = _visible(scope)
@@ -230,8 +236,8 @@ class SqliteStore:
     def stale_rows(self, model: str, *, limit: int) -> list[Memory]:
         with self._connections.reading() as connection:
             found = connection.execute(
-                f"SELECT {_MEMORY} WHERE NOT EXISTS"
-                " (SELECT 1 FROM vector AS v WHERE v.memory = m.row AND v.model = ?) ORDER BY m.row LIMIT ?",
+                f"SELECT {_MEMORY} WHERE m.row > coalesce((SELECT upto FROM embedded WHERE model = ?1), 0) AND NOT EXISTS"
+                " (SELECT 1 FROM vector AS v WHERE v.memory = m.row AND v.model = ?1) ORDER BY m.row LIMIT ?2",
                 (model, limit),
             ).fetchall()
         return [_memory(one) for one in found]
@@ -246,9 +252,17 @@ class SqliteStore:
                 ).fetchone()
                 if wanted:
                     self._add_vectors(connection, model, row, parts)
+            connection.execute("INSERT OR IGNORE INTO embedded VALUES (?, 0)", (model,))
+            connection.execute(
+                "UPDATE embedded SET upto = coalesce((SELECT min(m.row) - 1 FROM memory AS m WHERE m.row > upto AND NOT"
+                " EXISTS (SELECT 1 FROM vector AS v WHERE v.memory = m.row AND v.model = ?1)),"
+                " (SELECT max(row) FROM memory), 0) WHERE model = ?1",
+                (model,),
+            )
 
     def keep_only_model(self, model: str) -> None:
         with self._connections.writing(synced=False) as connection:
+            connection.execute("DELETE FROM embedded WHERE model <> ?", (model,))
             if connection.execute("DELETE FROM vector WHERE model <> ?", (model,)).rowcount:
                 connection.execute("UPDATE counter SET value = value + 1 WHERE name = 'vector_drops'")
 

@@ -63,6 +63,13 @@ CREATE TABLE vector (
     data   BLOB    NOT NULL
 );
 CREATE INDEX vector_by_memory ON vector (memory, model);
+CREATE INDEX vector_by_model ON vector (model);
+
+-- Up to which row every memory has a vector of a model: what is beyond is still to be embedded.
+CREATE TABLE embedded (
+    model TEXT PRIMARY KEY,
+    upto  INTEGER NOT NULL
+) WITHOUT ROWID;
 
 -- What each session has been given since its last compaction.
 CREATE TABLE delivery (

@@ -1,0 +1,63 @@
+"""Whether this turn may say anything at all: the agent may be excluded, the session served, the ask only a retry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSettings:
+    enabled: bool = field(default=True, metadata={"help": "Inject anything at all.", "harmless": True})
+    exclude: tuple[str, ...] = field(
+        default=(), metadata={"help": "Agents (patterns such as `build-*`) that are never given anything."}
+    )
+    at_start: bool = field(
+        default=True, metadata={"help": "Give summaries and an index at session start.", "harmless": True}
+    )
+    once_per_session: bool = field(
+        default=False, metadata={"help": "Inject on the first message of a session only.", "harmless": True}
+    )
+    debounce_ms: int = field(
+        default=0,
+        metadata={
+            "help": "Another ask of the same session within this time is answered with silence.",
+            "harmless": True,
+        },
+    )
+    repeat_ms: int = field(
+        default=5000,
+        metadata={"help": "The very same ask within this time is a retry and gets the same brief.", "harmless": True},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What happened in the session before this ask; nothing at all when `asked_at` is 0."""
+
+    asked_at: float = 0.0
+    same_ask: bool = False
+    served: bool = False
+
+
+def excluded(agent: str, settings: TurnSettings) -> str:
+    """The reason why this agent is given nothing, or ""."""
+    if not settings.enabled:
+        return "injection is switched off"
+    for pattern in settings.exclude:
+        if fnmatchcase(agent, pattern):
+            return f"the agent '{agent}' is excluded from injection"
+    return ""
+
+
+def is_retry(past: Past, now: float, settings: TurnSettings) -> bool:
+    return past.same_ask and 0 <= now - past.asked_at < settings.repeat_ms / 1000
+
+
+def held_back(past: Past, now: float, settings: TurnSettings) -> str:
+    """The reason why this turn stays silent whatever is found, or ""."""
+    if settings.once_per_session and past.served:
+        return "this session has had its one brief"
+    if past.asked_at and 0 <= now - past.asked_at < settings.debounce_ms / 1000:
+        return f"another ask of this session came less than {settings.debounce_ms} ms before"
+    return ""

@@ -1,0 +1,124 @@
+"""Every decision leaves a receipt, silent ones too; this makes them, explains them to people, and judges them again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from foreword.errors import BadInput
+from foreword.model import Candidate, Memory, Signals, Verdict
+
+PREFIX = "r"
+# What one memory would have cost a host that pushes its best hits without asking whether they help.
+_PUSHED_TOKENS = 200
+
+Receipt = dict[str, Any]
+_SIGNALS = frozenset(one.name for one in fields(Signals))
+
+
+def row_of(receipt_id: str) -> int:
+    digits = receipt_id.removeprefix(PREFIX)
+    if not receipt_id.startswith(PREFIX) or not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
+        raise BadInput(
+            f"'{receipt_id[:40]}' is not a receipt id.", hint="Ids look like r12; `foreword why` shows the last."
+        )
+    return int(digits)
+
+
+def candidates_of(verdict: Verdict, injected: Iterable[int], left_out: Mapping[str, str]) -> list[dict[str, Any]]:
+    shown = set(injected)
+    rows = []
+    for one in verdict.judged:
+        memory = one.candidate.memory
+        rows.append(
+            {
+                "row": memory.row,
+                "id": memory.id,
+                "confidence": one.confidence,
+                "passed": one.passed,
+                "injected": memory.row in shown,
+                "reason": left_out.get(memory.id, one.reason) if one.passed else one.reason,
+                "score": round(one.candidate.score, 4),
+                "lanes": dict(one.candidate.lanes),
+                "signals": asdict(one.candidate.signals),
+                "terms": list(one.candidate.terms),
+                "tokens": memory.tokens,
+            }
+        )
+    return rows
+
+
+def avoided_tokens(candidates: Sequence[Mapping[str, Any]], pushed: int) -> int:
+    """What the best few hits would have cost, had they been pushed unasked."""
+    return sum(min(one["tokens"], _PUSHED_TOKENS) for one in candidates[:pushed] if not one["injected"])
+
+
+def judged_again(receipt: Receipt) -> list[Candidate]:
+    """The candidates of a receipt as the gate saw them; their texts are not needed, and not kept in receipts."""
+    return [
+        Candidate(
+            Memory(text="", row=int(one["row"]), tokens=int(one.get("tokens", 0))),
+            score=float(one["score"]),
+            lanes=one["lanes"],
+            signals=Signals(**{name: value for name, value in one["signals"].items() if name in _SIGNALS}),
+            terms=tuple(one["terms"]),
+        )
+        for one in receipt["candidates"]
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One past turn under other settings."""
+
+    receipt: str
+    ask: str
+    before: Sequence[str]
+    after: Sequence[str]
+    reason: str
+
+    @property
+    def changed(self) -> bool:
+        return set(self.before) != set(self.after)
+
+
+def explain(receipt: Receipt, texts: Mapping[int, str]) -> str:
+    """A receipt for people. `texts` gives the memories that still exist, by row."""
+    when = datetime.fromtimestamp(receipt["at"]).strftime("%Y-%m-%d %H:%M:%S")
+    lines = [
+        f"{receipt['id']}  {when}  agent {receipt['agent'] or '-'}, session {receipt['session'] or '-'}"
+        f" ({receipt['kind']}, {receipt['audience']})",
+        f"ask       {receipt['ask'] or '(not kept)'}",
+        f"answer    {_answer(receipt)}",
+        f"because   {receipt['reason']}",
+    ]
+    if receipt.get("notes"):
+        lines += [f"note      {note}" for note in receipt["notes"]]
+    if receipt.get("time"):
+        lines.append(f'time      the ask speaks of "{receipt["time"]}"')
+    if receipt["candidates"]:
+        limits = receipt["thresholds"]
+        lines.append(
+            f"gate      confident {limits['confident']:.2f}, floor {limits['floor']:.2f};"
+            f" {receipt['in_scope']:,} memories in scope"
+        )
+    for one in receipt["candidates"]:
+        mark = "→" if one["injected"] else "·"
+        text = " ".join(texts.get(one["row"], "(forgotten)").split())
+        text = text if len(text) <= 90 else text[:88].rstrip() + " …"
+        lanes = ", ".join(f"{name} {value:.2f}" for name, value in one["lanes"].items())
+        lines.append(f"  {mark} {one['confidence']:.2f}  {one['id']:<6} {text}")
+        lines.append(f"            {one['reason']}")
+        lines.append(f"            {lanes}" + (f"; words: {', '.join(one['terms'])}" if one["terms"] else ""))
+    steps = ", ".join(f"{name} {value:.1f}" for name, value in receipt["ms"].items())
+    lines.append(f"took      {sum(receipt['ms'].values()):.1f} ms ({steps})")
+    return "\n".join(lines)
+
+
+def _answer(receipt: Receipt) -> str:
+    count = sum(one["injected"] for one in receipt["candidates"])
+    if count:
+        return f"{count} {'memory' if count == 1 else 'memories'}, {receipt['tokens']} tokens"
+    return f"silence, {receipt['avoided']} tokens spared" if receipt["avoided"] else "silence"

@@ -1,0 +1,152 @@
+"""Event in, memory out: cleaned, guarded, redacted. Nothing is written here, and nothing unredacted leaves here."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from foreword.errors import BadInput, TooLarge
+from foreword.model import Audience, Event, Kind, Memory, Origin, SessionClass
+from foreword.record.guard import GuardSettings, admit
+from foreword.record.redaction import redact
+
+_MAX_FIELD_CHARS = 2_000
+_MAX_LIST_ITEMS = 200
+# 1970 to 9999: beyond, no calendar can show the date.
+_LATEST = 253_000_000_000.0
+_WEB_TOOL = re.compile(r"web|fetch|brows|http|scrape|crawl|url", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordSettings:
+    enabled: bool = field(default=True, metadata={"help": "Record anything at all."})
+    max_chars: int = field(
+        default=2_000_000,
+        metadata={"help": "A longer text is refused with an error; nothing is cut silently.", "min": 1},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A memory ready for the store, or the reason why there is none."""
+
+    memory: Memory | None = None
+    fingerprint: str = ""
+    reason: str = ""
+    redactions: Sequence[str] = ()
+
+
+def take(
+    event: Event,
+    *,
+    agent: str,
+    session: str,
+    place: SessionClass,
+    by_owner: bool,
+    now: float,
+    settings: RecordSettings,
+    guard: GuardSettings,
+    was_delivered: Callable[[str], bool],
+    count_tokens: Callable[[str], int],
+) -> Taken:
+    """`by_owner` tells whether the sender is known to be the owner. Raises BadInput for what cannot be a memory."""
+    _check(event, settings)
+    if not settings.enabled:
+        return Taken(reason="Recording is switched off.")
+    text = clean(event.text)
+    admission = admit(
+        Event(text, kind=event.kind, session=session, agent=agent, tool=event.tool), guard, was_delivered=was_delivered
+    )
+    if not admission.admitted:
+        return Taken(reason=admission.reason)
+    found: list[str] = []
+
+    def safe(value: str, limit: int = _MAX_FIELD_CHARS) -> str:
+        result = redact(clean(value))
+        found.extend(result.found)
+        return result.text[:limit]
+
+    def safe_all(values: Iterable[str]) -> tuple[str, ...]:
+        return tuple(one for one in (safe(value).strip() for value in values) if one)[:_MAX_LIST_ITEMS]
+
+    text = safe(admission.text, settings.max_chars).strip()
+    if not text:
+        return Taken(reason="Everything in the text was private or secret.", redactions=tuple(dict.fromkeys(found)))
+    audience = place.audience if event.audience is None else event.audience
+    memory = Memory(
+        text=text,
+        kind=event.kind,
+        origin=event.origin or _origin(event, audience, by_owner),
+        audience=audience,
+        # Said to be for a wider audience than where it was said: for anyone of that audience.
+        circle=place.circle if audience is place.audience else "",
+        agent=agent,
+        session=session,
+        project=safe(event.project),
+        channel=safe(event.channel),
+        sender=safe(event.sender),
+        at=now if event.at is None else event.at,
+        source_id=safe(event.source_id),
+        title=safe(event.title),
+        type=safe(event.type),
+        files=safe_all(event.files),
+        concepts=safe_all(event.concepts),
+        decisions=safe_all(event.decisions),
+        tokens=count_tokens(text),
+    )
+    return Taken(memory, _fingerprint(memory), redactions=tuple(dict.fromkeys(found)))
+
+
+def clean(text: str) -> str:
+    """`text` as every store and host can hold it: no NUL, no half of a surrogate pair."""
+    if "\0" in text:
+        text = text.replace("\0", " ")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _check(event: Event, settings: RecordSettings) -> None:
+    texts = (event.text, event.session, event.agent, event.sender, event.channel, event.project, event.source_id)
+    lists = (event.files, event.concepts, event.decisions)
+    if not all(isinstance(one, str) for one in (*texts, event.title, event.type, event.tool)):
+        raise BadInput(
+            "An event's text, session, agent, sender, channel, project, title, type and ids must be strings."
+        )
+    if any(isinstance(one, str) or not all(isinstance(item, str) for item in one) for one in lists):
+        raise BadInput("An event's files, concepts and decisions must be lists of strings.")
+    if len(event.text) > settings.max_chars:
+        raise TooLarge(
+            f"The text has {len(event.text):,} characters; at most {settings.max_chars:,} are kept as one memory.",
+            hint="Split it, or raise record.max_chars.",
+        )
+    if event.at is not None and not (
+        isinstance(event.at, int | float) and math.isfinite(event.at) and 0 <= event.at < _LATEST
+    ):
+        raise BadInput(f"{event.at!r} is not a time.", hint="Give seconds since 1970.")
+
+
+def _origin(event: Event, audience: Audience, by_owner: bool) -> Origin:
+    if event.kind is Kind.OBSERVATION:
+        return Origin.WEB if _WEB_TOOL.search(event.tool) else Origin.TOOL
+    if event.kind is Kind.SUMMARY:
+        return Origin.AGENT
+    if audience is Audience.PRIVATE or by_owner:
+        return Origin.OWNER
+    return Origin.STRANGER
+
+
+def _fingerprint(memory: Memory) -> str:
+    """What makes two events the same: who and where, the host's id, and the words. Made after redaction, so that no
+    secret can be guessed from it."""
+    parts = (memory.agent, memory.session, memory.source_id, memory.kind, memory.origin, memory.title, memory.text)
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        data = part.encode("utf-8")
+        digest.update(len(data).to_bytes(4, "little") + data)
+    return digest.hexdigest()

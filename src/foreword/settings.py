@@ -1,0 +1,271 @@
+"""Gathers the rooms' settings; the only reader of settings files and of the environment.
+
+Later wins: defaults, the profile, the user's file, a project's file (harmless keys only, because it arrives with
+`git clone`), the environment. A value that cannot be used is named in a warning and the next one down stands.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from foreword.classify import OwnerSettings
+from foreword.compose import ComposeSettings, TurnSettings
+from foreword.errors import BadSettings
+from foreword.gate import GatePolicy
+from foreword.model import Style
+from foreword.providers import EmbedderSettings
+from foreword.recall import IntentSettings, RecallSettings
+from foreword.record import GuardSettings, RecordSettings
+from foreword.store import StoreSettings
+
+PROJECT_FILE = ".foreword.toml"
+_ENVIRONMENT = "FOREWORD_"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    profile: str = "foreword"
+    store: StoreSettings = field(default_factory=StoreSettings)
+    owner: OwnerSettings = field(default_factory=OwnerSettings)
+    record: RecordSettings = field(default_factory=RecordSettings)
+    guard: GuardSettings = field(default_factory=GuardSettings)
+    intent: IntentSettings = field(default_factory=IntentSettings)
+    recall: RecallSettings = field(default_factory=RecallSettings)
+    gate: GatePolicy = field(default_factory=GatePolicy)
+    turn: TurnSettings = field(default_factory=TurnSettings)
+    compose: ComposeSettings = field(default_factory=ComposeSettings)
+    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+
+
+# A profile is a named set of settings over the one engine, never a second code path.
+PROFILES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "foreword": {},
+    "ethos": {"gate": {"confident": 0.75, "floor": 0.12}, "turn": {"at_start": False}, "compose": {"max_memories": 5}},
+    "aci": {"turn": {"at_start": True}, "compose": {"max_context_tokens": 500, "max_hot_tokens": 300}},
+    "open-mem": {
+        "compose": {"style": "open-mem", "max_context_tokens": 4000, "max_index_entries": 20, "max_summaries": 5},
+    },
+    "openclaw-mem": {
+        "gate": {"confident": 0.5, "floor": 0.5},
+        "turn": {"at_start": False},
+        "compose": {"style": "plain"},
+    },
+    "adaptive-memory": {
+        "gate": {"confident": 0.55, "floor": 0.55},
+        "turn": {"at_start": False, "once_per_session": True, "debounce_ms": 500},
+        "intent": {"skip_technical": True},
+        "compose": {"max_memories": 3, "max_snippet_chars": 800, "max_hot_chars": 4000, "max_hot_tokens": 1200},
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Settings, where each value that is not a default came from, and what could not be used."""
+
+    settings: Settings = field(default_factory=Settings)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One setting as people write it."""
+
+    name: str
+    default: Any
+    help: str
+    type: type
+    harmless: bool
+    least: float | None
+    most: float | None
+
+
+def keys() -> Iterator[Key]:
+    """Every setting there is, in the order of the rooms."""
+    yield Key("profile", "foreword", f"A named set of settings: {', '.join(PROFILES)}.", str, False, None, None)
+    for section in fields(Settings):
+        if section.name == "profile":
+            continue
+        room: Any = section.default_factory
+        hints = get_type_hints(room)
+        for one in fields(room):
+            yield Key(
+                f"{section.name}.{one.name}",
+                one.default,
+                one.metadata["help"],
+                hints[one.name],
+                bool(one.metadata.get("harmless")),
+                one.metadata.get("min", 0),
+                one.metadata.get("max", 1.0 if section.name == "gate" else None),
+            )
+
+
+def value_of(settings: Settings, name: str) -> Any:
+    section, _, key = name.partition(".")
+    return getattr(getattr(settings, section), key) if key else getattr(settings, section)
+
+
+def config_file(environ: Mapping[str, str] = os.environ) -> Path:
+    if named := environ.get("FOREWORD_CONFIG"):
+        return Path(named).expanduser()
+    folder = environ.get("XDG_CONFIG_HOME") or str(Path(environ.get("HOME", "~")).expanduser() / ".config")
+    return Path(folder) / "foreword" / "config.toml"
+
+
+def load(*, project: Path | None = None, environ: Mapping[str, str] = os.environ) -> Loaded:
+    """Read everything there is to read. Never raises: what is broken is named, and the rest still counts."""
+    warnings: list[str] = []
+    given: list[tuple[str, dict[str, Any]]] = []
+    user_file = config_file(environ)
+    given.append((str(user_file), _flat(_read(user_file, warnings))))
+    if project is not None:
+        given.append((str(project / PROJECT_FILE), _harmless(project / PROJECT_FILE, warnings)))
+    given.append(("environment", _from_environment(environ)))
+    return _gathered(given, warnings)
+
+
+def from_values(values: Mapping[str, Any], *, base: Settings | None = None) -> Settings:
+    """Settings from `{"gate.floor": 0.2}`-like values; raises BadSettings for what `load` would only warn about."""
+    loaded = _gathered([("the caller", dict(values))], [], base)
+    if loaded.warnings:
+        raise BadSettings(" ".join(loaded.warnings))
+    return loaded.settings
+
+
+def _gathered(given: list[tuple[str, dict[str, Any]]], warnings: list[str], base: Settings | None = None) -> Loaded:
+    settings, sources = base or Settings(), {}
+    known = {key.name: key for key in keys()}
+    for source, values in given:
+        if (profile := values.get("profile")) is not None:
+            if profile in PROFILES:
+                settings, sources["profile"] = replace(settings, profile=profile), source
+            else:
+                warnings.append(
+                    f"{source}: profile '{profile}' does not exist; '{settings.profile}' is used."
+                    f" There are: {', '.join(PROFILES)}."
+                )
+    layers = [(f"profile {settings.profile}", _flat(PROFILES[settings.profile])), *given]
+    for source, values in layers:
+        for name, raw in values.items():
+            if name == "profile":
+                continue
+            key = known.get(name)
+            if key is None:
+                warnings.append(_unknown(source, name, known))
+                continue
+            try:
+                value = _read_value(key, raw)
+            except ValueError as error:
+                now = value_of(settings, name)
+                warnings.append(f"{source}: {name} = {_shown(raw)} {error}; {_shown(now)} is used.")
+                continue
+            section, _, field_name = name.partition(".")
+            settings = replace(settings, **{section: replace(getattr(settings, section), **{field_name: value})})
+            sources[name] = source
+    if settings.gate.floor > settings.gate.confident:
+        warnings.append(
+            f"gate.floor = {settings.gate.floor} is above gate.confident = {settings.gate.confident};"
+            f" both count as {settings.gate.confident}."
+        )
+        settings = replace(settings, gate=replace(settings.gate, floor=settings.gate.confident))
+    return Loaded(settings, sources, tuple(warnings))
+
+
+def _read(file: Path, warnings: list[str]) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        warnings.append(f"{file} cannot be read ({error}); defaults are used.")
+    except tomllib.TOMLDecodeError as error:
+        warnings.append(f"{file} is not valid TOML: {error}; defaults are used.")
+    return {}
+
+
+def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            flat.update({f"{name}.{key}": inner for key, inner in value.items()})
+        else:
+            flat[name] = value
+    return flat
+
+
+def _harmless(file: Path, warnings: list[str]) -> dict[str, Any]:
+    allowed = {key.name for key in keys() if key.harmless}
+    known = {key.name for key in keys()}
+    values = _flat(_read(file, warnings))
+    for name in values:
+        if name in known and name not in allowed:
+            warnings.append(f"{file}: {name} may not be set by a project's file, which arrives with its code; ignored.")
+    return {name: value for name, value in values.items() if name in allowed or name not in known}
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    """FOREWORD_GATE_FLOOR for gate.floor. Other FOREWORD_ variables are none of ours to complain about."""
+    names = {_ENVIRONMENT + key.name.upper().replace(".", "_"): key.name for key in keys()}
+    found: dict[str, Any] = {names[name]: value for name, value in environ.items() if name in names}
+    if home := environ.get("FOREWORD_HOME"):
+        found["store.home"] = home
+    return found
+
+
+def _read_value(key: Key, raw: Any) -> Any:
+    """The value in the setting's own type; raises ValueError with the rest of a sentence."""
+    if key.type is bool:
+        if isinstance(raw, str) and raw.lower() in ("1", "true", "yes", "on", "0", "false", "no", "off"):
+            return raw.lower() in ("1", "true", "yes", "on")
+        if not isinstance(raw, bool):
+            raise ValueError("must be true or false")
+        return raw
+    if key.type in (int, float):
+        return _number(key, raw)
+    if key.type is Style:
+        try:
+            return Style(raw)
+        except ValueError:
+            raise ValueError(f"must be one of {', '.join(Style)}") from None
+    if key.type is str:
+        if not isinstance(raw, str):
+            raise ValueError("must be a string")
+        return str(Path(raw).expanduser()) if key.name == "store.home" else raw
+    items = [one.strip() for one in raw.split(",") if one.strip()] if isinstance(raw, str) else raw
+    if not isinstance(items, list | tuple) or not all(isinstance(one, str) for one in items):
+        raise ValueError("must be a list of strings")
+    return tuple(items)
+
+
+def _number(key: Key, raw: Any) -> int | float:
+    number: int | float
+    try:
+        if isinstance(raw, bool):
+            raise ValueError
+        number = key.type(raw) if isinstance(raw, str) else raw
+        if not isinstance(number, int | float) or (key.type is int and number != int(number)):
+            raise ValueError
+    except (ValueError, OverflowError):
+        raise ValueError(f"must be a {'whole ' if key.type is int else ''}number") from None
+    # Written so that NaN, which is neither above nor below anything, fails it.
+    if not ((key.least is None or number >= key.least) and (key.most is None or number <= key.most)):
+        limits = f"at least {key.least}" if key.most is None else f"between {key.least} and {key.most}"
+        raise ValueError(f"must be {limits}")
+    return key.type(number)  # type: ignore[no-any-return]
+
+
+def _unknown(source: str, name: str, known: Mapping[str, Key]) -> str:
+    close = get_close_matches(name, known, n=1)
+    return f"{source}: {name} is not a setting" + (f"; did you mean {close[0]}?" if close else "; it is ignored.")
+
+
+def _shown(value: Any) -> str:
+    text = repr(value.value if isinstance(value, Style) else value)
+    return text if len(text) <= 60 else text[:58] + "…"
