@@ -157,7 +157,7 @@ def zipf(pieces: list[str]) -> Doubles:
 
 
 def sif(probability: Doubles, recipe: Recipe) -> Doubles:
-    """Smooth inverse frequency: next to nothing for "the", nearly one for a rare word."""
+    """Smooth inverse frequency: a third for "the", nearly one for a rare word."""
     return recipe.sif_a / (recipe.sif_a + probability)
 
 

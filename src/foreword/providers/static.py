@@ -1,7 +1,7 @@
 """The offline embedder: a table of word-piece vectors that ships with the package.
 
 A text's vector is the sum of its pieces' vectors, made length one. Frequency weights are already in the table, so
-"the" hardly moves a text and "violin" does. `tools/distil.py` makes the table; `data/static-256.json` says from what.
+"violin" moves a text much more than "the". `tools/distil.py` makes the table; `data/static-256.json` says from what.
 Whatever changes how a text becomes a vector, here or in `wordpiece.py`, needs a table with a new name: the name is the
 stamp on every stored vector.
 """
