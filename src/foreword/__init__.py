@@ -7,11 +7,15 @@ with Foreword.open("~/memories") as foreword:
     print(foreword.brief(Ask("What is the name of Maya's cat?", session="tuesday")).text)
 """
 
-from foreword.engine import Foreword, Found
-from foreword.errors import ForewordError
-from foreword.gate import GatePolicy
-from foreword.model import Ask, Audience, Brief, Event, Kind, Memory, Origin, Outcome, Recorded, Session, Style
-from foreword.settings import Settings
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from foreword.engine import Foreword, Found
+    from foreword.errors import ForewordError
+    from foreword.gate import GatePolicy
+    from foreword.model import Ask, Audience, Brief, Event, Kind, Memory, Origin, Outcome, Recorded, Session, Style
+    from foreword.settings import Settings
 
 __version__ = "0.1.0"
 
@@ -34,3 +38,18 @@ __all__ = [
     "Style",
     "__version__",
 ]
+
+_ROOMS = {
+    "Foreword": "engine",
+    "Found": "engine",
+    "ForewordError": "errors",
+    "GatePolicy": "gate",
+    "Settings": "settings",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Rooms are entered on first use: `foreword --help` and a host's hooks must not wait for numpy."""
+    if name not in __all__:
+        raise AttributeError(f"module 'foreword' has no attribute '{name}'")
+    return getattr(import_module(f"foreword.{_ROOMS.get(name, 'model')}"), name)
