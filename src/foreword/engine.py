@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -557,8 +558,8 @@ class Foreword:
     # where things happen
 
     def _place(self, session: str, agent: str, sender: str, channel: str, project: str) -> _Place:
-        key = redact(clean(session)).text.strip()[:500]
-        agent = redact(clean(agent)).text.strip()[:200] or agent_of(key) or DEFAULT_AGENT
+        key = _name(session)
+        agent = _name(agent) or agent_of(key) or DEFAULT_AGENT
         kind = classify(key, sender=sender, owner_ids=self._settings.owner.ids)
         return _Place(
             agent,
@@ -591,6 +592,12 @@ class _Steps:
         now = time.perf_counter()
         receipt["ms"][name] = round((now - self._last) * 1000, 3)
         self._last = now
+
+
+@lru_cache(maxsize=1024)
+def _name(text: str) -> str:
+    """A session key or an agent's name as it is kept: a secret in one would reach the disk like any other."""
+    return redact(clean(text)).text.strip()[:500]
 
 
 def _embedded_text(memory: Memory) -> list[str]:

@@ -65,6 +65,8 @@ def take(
     found: list[str] = []
 
     def safe(value: str, limit: int = _MAX_FIELD_CHARS) -> str:
+        if not value:
+            return ""
         result = redact(clean(value))
         found.extend(result.found)
         return result.text[:limit]

@@ -99,7 +99,7 @@ class View(Protocol):
 class Turn:
     """What a session remembers between two turns."""
 
-    session: int
+    session: Session
     epoch: int = 0
     asked_at: float = 0.0
     ask_hash: str = ""
@@ -168,7 +168,7 @@ class Store(Protocol):
 
     # Sessions between turns.
     def turn(self, session: Session) -> Turn:
-        """What the session remembers; makes it if it is new."""
+        """What the session remembers; nothing when it is new."""
 
     def settle(
         self,

@@ -90,6 +90,16 @@ class _Segment:
         return slice(int(self.starts[place]), int(self.starts[place + 1]))
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """Which vectors a view may see, as of a row; `places` is None when it may see all. A few stand for all of them."""
+
+    last_row: int
+    places: NDArray[np.intp] | None
+    count: int
+    sample: NDArray[np.intp]
+
+
 class _Space:
     """All vectors of one model: sign bits to propose, int8 values to decide."""
 
@@ -126,32 +136,34 @@ class _Space:
         padded[:, : self.dims] = positive
         return np.packbits(padded, axis=1).view("<u8")
 
-    def nearest(self, vector: Floats, visible: NDArray[np.bool_], limit: int) -> Nearest:
-        owners: Slots = self._owners.values
-        seen = visible[owners]
-        code = self._bits((vector > 0)[None, :])[0]
-        distance = np.zeros(len(owners), np.uint16)
-        for lane, bits in zip(self._lanes, code, strict=True):
-            distance += np.bitwise_count(lane.values ^ bits)
-        distance[~seen] = np.iinfo(np.uint16).max
-        wanted = min(int(np.count_nonzero(seen)), limit * _OVERSAMPLING)
+    def seen_by(self, mask: NDArray[np.bool_]) -> _Seen:
+        places = np.flatnonzero(mask[self._owners.values])
+        step = max(1, len(places) // _BACKGROUND_SAMPLE)
+        return _Seen(self.last_row, places if len(places) < self._owners.used else None, len(places), places[::step])
+
+    def nearest(self, vector: Floats, seen: _Seen, limit: int) -> Nearest:
+        wanted = min(seen.count, limit * _OVERSAMPLING)
         if not wanted:
             return Nearest(np.empty(0, np.int32), np.empty(0, np.float32), 0.0, 0.0)
-        proposed = np.argpartition(distance, wanted - 1)[:wanted] if wanted < len(distance) else np.flatnonzero(seen)
+        code = self._bits((vector > 0)[None, :])[0]
+        distance = np.zeros(self._owners.used, np.uint16)
+        for lane, bits in zip(self._lanes, code, strict=True):
+            distance += np.bitwise_count(lane.values ^ bits)
+        if seen.places is not None:
+            distance = distance[seen.places]
+        # Distances are small whole numbers: counting them finds the cut sooner than sorting would.
+        cut = int(np.searchsorted(np.cumsum(np.bincount(distance)), wanted))
+        proposed = np.flatnonzero(distance <= cut)
+        if seen.places is not None:
+            proposed = seen.places[proposed]
+        owners: Slots = self._owners.values
         similarity = self._exact(vector, proposed)
-        # One memory, its closest part: ascending order, so that the last write for a slot is its largest.
-        order = np.argsort(similarity, kind="stable")
-        best = dict(zip(owners[proposed[order]].tolist(), similarity[order].tolist(), strict=True))
-        top = sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
-        everyone = np.flatnonzero(seen)
-        sample = everyone[:: max(1, len(everyone) // _BACKGROUND_SAMPLE)]
-        background = self._exact(vector, sample)
-        return Nearest(
-            np.array([slot for slot, _ in top], np.int32),
-            np.array([value for _, value in top], np.float32),
-            float(background.mean()),
-            float(background.std()),
-        )
+        # One memory, its closest part: with the best parts first, the first place of a slot is its best.
+        order = np.lexsort((proposed, -similarity))
+        _, first = np.unique(owners[proposed[order]], return_index=True)
+        best = order[np.sort(first)[:limit]]
+        background = self._exact(vector, seen.sample)
+        return Nearest(owners[proposed[best]], similarity[best], float(background.mean()), float(background.std()))
 
     def similarity(self, vector: Floats, slots: Slots) -> Floats:
         result = np.zeros(len(slots), np.float32)
@@ -304,6 +316,7 @@ class IndexView:
     def __init__(self, index: Index, mask: NDArray[np.bool_]) -> None:
         self._index = index
         self._mask = mask
+        self._vectors: dict[str, _Seen] = {}
         self.connection: sqlite3.Connection
         self.span = len(mask)
         self.size = int(np.count_nonzero(mask))
@@ -331,7 +344,10 @@ class IndexView:
         space = self._index.space(model, self.connection)
         if space is None or space.dims != len(vector):
             return Nearest(np.empty(0, np.int32), np.empty(0, np.float32), 0.0, 0.0)
-        return space.nearest(vector, self._mask, limit)
+        seen = self._vectors.get(model)
+        if seen is None or seen.last_row != space.last_row:
+            seen = self._vectors[model] = space.seen_by(self._mask)
+        return space.nearest(vector, seen, limit)
 
     def similarity(self, vector: Floats, slots: Slots, *, model: str) -> Floats:
         space = self._index._spaces.get(model)

@@ -300,13 +300,12 @@ class SqliteStore:
                 (session.agent, session.key),
             ).fetchone()
             if found:
-                delivered = connection.execute(
-                    "SELECT memory FROM delivery WHERE session = ? AND epoch = ?", found[:2]
-                ).fetchall()
                 row, epoch, asked_at, ask_hash, receipt = found
-                return Turn(row, epoch, asked_at, ask_hash, receipt, frozenset(one for (one,) in delivered))
-        with self._connections.writing(synced=False) as connection:
-            return Turn(self._session_row(connection, session))
+                delivered = connection.execute(
+                    "SELECT memory FROM delivery WHERE session = ? AND epoch = ?", (row, epoch)
+                ).fetchall()
+                return Turn(session, epoch, asked_at, ask_hash, receipt, frozenset(one for (one,) in delivered))
+        return Turn(session)
 
     def settle(
         self,
@@ -319,6 +318,7 @@ class SqliteStore:
         block_hash: str = "",
     ) -> int:
         with self._connections.writing(synced=False) as connection:
+            place = self._session_row(connection, turn.session)
             number = int(
                 connection.execute(
                     "INSERT INTO receipt (agent, session, at, ask, tokens, avoided, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -336,12 +336,12 @@ class SqliteStore:
             )
             connection.execute(
                 "UPDATE session SET asked_at = ?, ask_hash = ?, last_receipt = ? WHERE row = ?",
-                (asked_at, ask_hash, number, turn.session),
+                (asked_at, ask_hash, number, place),
             )
             if delivered:
                 connection.executemany(
                     "INSERT OR IGNORE INTO delivery VALUES (?, ?, ?)",
-                    [(turn.session, turn.epoch, row) for row, _ in delivered],
+                    [(place, turn.epoch, row) for row, _ in delivered],
                 )
                 marks = [(digest, row, number) for row, digest in delivered]
                 if block_hash:

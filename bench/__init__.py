@@ -1,0 +1,1 @@
+"""The numbers in the README, each by one command."""

@@ -1,0 +1,50 @@
+"""Made-up conversations of any size, with the word statistics of real ones: few words very often, most words seldom."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from foreword import Event, Origin
+
+_ONSETS = "b bl br c ch cl cr d dr f fl fr g gl gr h j k l m n p pl pr qu r s sc sh sl sp st str t th tr v w y z".split()
+_VOWELS = "a e i o u ai ea ee oa oo ou".split()
+_CODAS = "b ck d f g k l ll m n nd ng nt p r rd rk rn rt s ss st t th x".split()
+_COMMON = "the of and to a in is that it was for on with as at by this we had not are but from or have an".split()
+_TURNS_A_SESSION = 20
+
+
+class Corpus:
+    def __init__(self, *, seed: int = 7, words: int = 20_000) -> None:
+        self._random = random.Random(seed)
+        self.words = list(dict.fromkeys(self._word() for _ in range(words)))
+        # Zipf's law: the n-th most frequent word comes about 1/n as often as the first.
+        self._weights = [1 / (place + 2.7) for place in range(len(self.words))]
+
+    def _word(self) -> str:
+        pick = self._random.choice
+        syllables = self._random.choices((1, 2, 3), weights=(3, 5, 2))[0]
+        return "".join(pick(_ONSETS) + pick(_VOWELS) for _ in range(syllables)) + pick(_CODAS)
+
+    def sentence(self, length: int) -> str:
+        drawn = self._random.choices(self.words, weights=self._weights, k=length)
+        glue = self._random.choices(_COMMON, k=length)
+        return " ".join(word for pair in zip(drawn, glue, strict=True) for word in pair).capitalize() + "."
+
+    def events(self, count: int) -> Iterator[Event]:
+        for number in range(count):
+            session, turn = divmod(number, _TURNS_A_SESSION)
+            yield Event(
+                self.sentence(self._random.randint(5, 20)),
+                session=f"agent:main:s{session}",
+                origin=Origin.AGENT if turn % 2 else Origin.OWNER,
+                at=1_700_000_000.0 + session * 7200 + turn * 60,
+                source_id=str(number),
+            )
+
+    def asks(self, count: int) -> list[str]:
+        """Questions about things that were said: a few words, from frequent to rare."""
+        return [
+            f"What was the {' and '.join(self._random.choices(self.words, weights=self._weights, k=4))} about?"
+            for _ in range(count)
+        ]
