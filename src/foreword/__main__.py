@@ -1,0 +1,5 @@
+import sys
+
+from foreword.cli import main
+
+sys.exit(main())
