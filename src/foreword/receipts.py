@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +15,7 @@ PREFIX = "r"
 _PUSHED_TOKENS = 200
 
 Receipt = dict[str, Any]
-_SIGNALS = frozenset(one.name for one in fields(Signals))
+_SIGNALS = tuple(one.name for one in fields(Signals))
 
 
 def row_of(receipt_id: str) -> int:
@@ -42,7 +42,7 @@ def candidates_of(verdict: Verdict, injected: Iterable[int], left_out: Mapping[s
                 "reason": left_out.get(memory.id, one.reason) if one.passed else one.reason,
                 "score": round(one.candidate.score, 4),
                 "lanes": dict(one.candidate.lanes),
-                "signals": asdict(one.candidate.signals),
+                "signals": {name: getattr(one.candidate.signals, name) for name in _SIGNALS},
                 "terms": list(one.candidate.terms),
                 "tokens": memory.tokens,
             }

@@ -11,8 +11,7 @@ from datetime import datetime
 from html import escape
 
 from foreword.compose.budget import count_tokens
-from foreword.model import Memory, Origin, Style
-from foreword.model.frames import INDEX, NOTICE, RECALL, XML_INDEX, XML_OPEN_MEM, XML_RECALL
+from foreword.model import Memory, Origin, Style, frames
 
 _MORE = "read more with mem-get and an id"
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029\ud800-\udfff\ufeff\u202a-\u202e\u2066-\u2069]")
@@ -38,18 +37,18 @@ def hot(snippets: Sequence[Snippet], style: Style) -> str:
     if not snippets:
         return ""
     if style in (Style.XML, Style.OPEN_MEM):
-        lines = [f'<{XML_RECALL} note="{NOTICE}; {_MORE}">']
+        lines = [f'<{frames.XML_RECALL} note="{frames.NOTICE}; {_MORE}">']
         for one in snippets:
             lines.append(
                 f'<memory id="{one.memory.id}" date="{_day(one.memory)}" source="{_attribute(_label(one.memory))}">'
                 f"{_xml(one.text)}</memory>"
             )
-        return "\n".join([*lines, f"</{XML_RECALL}>"])
+        return "\n".join([*lines, f"</{frames.XML_RECALL}>"])
     if style is Style.PLAIN:
-        lines = [f"[{RECALL}: {NOTICE}; {_MORE}]"]
+        lines = [f"[{frames.RECALL}: {frames.NOTICE}; {_MORE}]"]
         lines += [f"{one.memory.id} ({_about(one.memory)}) {_one_line(one.text)}" for one in snippets]
-        return "\n".join([*lines, f"[/{RECALL}]"])
-    lines = [f"> **{RECALL}** · {NOTICE}; {_MORE}."]
+        return "\n".join([*lines, f"[/{frames.RECALL}]"])
+    lines = [f"> **{frames.RECALL}** · {frames.NOTICE}; {_MORE}."]
     for one in snippets:
         first, *rest = _lines(one.text) or [""]
         lines.append(f"> - `{one.memory.id}` ({_about(one.memory)}) {first}")
@@ -62,7 +61,9 @@ def stable(summaries: Sequence[Memory], entries: Sequence[Memory], style: Style)
     if not summaries and not entries:
         return ""
     if style in (Style.XML, Style.OPEN_MEM):
-        return "\n".join(_stable_xml(summaries, entries, XML_OPEN_MEM if style is Style.OPEN_MEM else XML_INDEX))
+        return "\n".join(
+            _stable_xml(summaries, entries, frames.XML_OPEN_MEM if style is Style.OPEN_MEM else frames.XML_INDEX)
+        )
     body: list[str] = []
     if summaries:
         body.append("Recent sessions:")
@@ -71,8 +72,8 @@ def stable(summaries: Sequence[Memory], entries: Sequence[Memory], style: Style)
         body.append(f"Observations ({_MORE}):")
         body += [f"- {_entry_line(one)}" for one in entries]
     if style is Style.PLAIN:
-        return "\n".join([f"[{INDEX}: {NOTICE}]", *body, f"[/{INDEX}]"])
-    return "\n".join([f"> **{INDEX}** · {NOTICE}.", *(f"> {line}" for line in body)])
+        return "\n".join([f"[{frames.INDEX}: {frames.NOTICE}]", *body, f"[/{frames.INDEX}]"])
+    return "\n".join([f"> **{frames.INDEX}** · {frames.NOTICE}.", *(f"> {line}" for line in body)])
 
 
 def compact(summaries: Sequence[Memory], entries: Sequence[Memory]) -> str:
@@ -90,7 +91,7 @@ def compact(summaries: Sequence[Memory], entries: Sequence[Memory]) -> str:
 def _stable_xml(summaries: Sequence[Memory], entries: Sequence[Memory], root: str) -> list[str]:
     lines = [
         f"<{root}>",
-        f"  <description>Past sessions: {NOTICE}. Use mem-search and mem-get for details.</description>",
+        f"  <description>Past sessions: {frames.NOTICE}. Use mem-search and mem-get for details.</description>",
     ]
     if summaries:
         lines.append("  <recent_sessions>")

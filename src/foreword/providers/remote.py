@@ -257,7 +257,7 @@ class RemoteEmbedder:
         def converse() -> None:
             try:
                 done.put(self._converse(connection, json.dumps(body).encode("ascii"), until))
-            except Exception as error:  # noqa: BLE001 - carried to the caller, who sorts it
+            except (OSError, ValueError, http.client.HTTPException, ProviderError) as error:
                 done.put(error)
             finally:
                 connection.close()

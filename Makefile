@@ -1,0 +1,53 @@
+# `make` lists the targets. Everything a target needs, it installs into .venv first; a second run finds it there.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+BIN := .venv/bin
+SOURCES := src tests bench tools
+
+.PHONY: help demo test lint fmt bench setup reference clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: .venv/run.stamp ## See what Foreword does, in a temporary home
+	@$(BIN)/foreword demo
+
+test: .venv/dev.stamp lint ## Run every check and every test
+	@$(BIN)/python -m pytest -ra
+
+lint: .venv/dev.stamp ## Check style, types and the layers
+	@$(BIN)/ruff check $(SOURCES)
+	@$(BIN)/ruff format --check $(SOURCES)
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+fmt: .venv/dev.stamp ## Format the code
+	@$(BIN)/ruff check --fix-only --quiet $(SOURCES)
+	@$(BIN)/ruff format $(SOURCES)
+
+bench: .venv/run.stamp ## Measure speed (about four minutes); bench/ has the others
+	@$(BIN)/python -m bench.speed
+
+reference: .venv/run.stamp ## Write docs/reference again from the code
+	@$(BIN)/python -m tools.reference
+
+setup: .venv/dev.stamp ## Install everything that development needs
+
+clean: ## Remove what the targets made
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache bench/out src/*.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/bin/python:
+	@echo "setting up .venv"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Foreword needs Python 3.11 or newer; set PYTHON=…"; exit 1; }
+	@$(PYTHON) -m venv .venv
+
+.venv/run.stamp: pyproject.toml | .venv/bin/python
+	@echo "installing Foreword"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/dev.stamp: pyproject.toml | .venv/bin/python
+	@echo "installing Foreword and what its tests need"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ .venv/run.stamp
