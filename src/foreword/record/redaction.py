@@ -93,7 +93,7 @@ _SERVICES = (
     _service(
         "AWS secret key",
         "akia asia",
-        r"A[KS]IA[A-Z0-9]{16}[^A-Za-z0-9/+]{1,40}(?:[A-Za-z_ ]{1,40}[^A-Za-z0-9/+]{1,10})?"
+        r"A[KS]IA[A-Z0-9]{16}[^A-Za-z0-9+]{1,40}(?:[A-Za-z_ ]{1,40}[^A-Za-z0-9+]{1,10})?"
         r"([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
     ),
     _service("Google key", "aiza", r"AIza[A-Za-z0-9_-]{35}"),
@@ -219,16 +219,15 @@ _ASSIGNED = (
     r"[\"'`\\\])}*_]{0,4}[ \t]{0,8}"
     r"(?::[ \t]{0,2}(?:&?str|string|secretstr|bytes|char\*?|optional\[str\]|str \| none)[ \t]{0,2}="
     r"|=>|:=|={1,3}|->|→|[:：＝])"
-    r"[*_]{0,3}(?:[ \t]{0,16}|[ \t]{0,4}\r?\n[ \t]{0,8})"
+    r"[*_]{0,3}(?:[ \t]{0,4}\r?\n[ \t]{0,8}|[ \t]{0,16})"
 )
 _ABOUT = (
     r"(?:[ \t]{1,4}(?:for|to|of|on|in|at|von|für|fuer|vom|zum|zur|de|del|du|da|do|della|per|pour|para|på|til|voor|van)"
     r"[ \t]{1,4}(?:[^\n.!?:;=]|\.(?=\S)){1,60}?)?"
 )
 _SAID = (
-    _ABOUT
-    + r"[ \t]{1,4}(?:is|was|will be|should be|equals|became|has been (?:changed|set|reset) to|(?:is|was) (?:changed|"
-    r"set|reset) to|changed to|set to|ist|lautet|war|est|es|era|é|è|jest|är|er|это|on)"
+    _ABOUT + r"[ \t]{1,4}(?:(?:has been |is |was )?(?:changed|set|reset) to|is|was|will be|should be|equals|became"
+    r"|ist|lautet|war|est|es|era|é|è|jest|är|er|это)(?=[ \t:])"
     r"(?:[ \t]{1,4}(?:now|still|just|simply|currently|actually|always|jetzt|nun|noch|ahora|maintenant|agora|ora|nu))?"
     r"[ \t]{0,4}:?[ \t]{0,4}"
 )
@@ -325,15 +324,15 @@ _BEFORE_PASSWORD = re.compile(
 _LAST_WORD = re.compile(r"(\S{4,64})\Z")
 
 _QUOTED = {
-    '"': re.compile(r'((?:[^"\\\n]|\\.){1,2000})"'),
-    "'": re.compile(r"((?:[^'\\\n]|\\.){1,2000})'"),
-    "`": re.compile(r"([^`\n]{1,2000})`"),
-    "“": re.compile(r"([^”\n]{1,2000})”"),
-    "«": re.compile(r"([^»\n]{1,2000})»"),
+    '"': re.compile(r'((?:[^"\\\n]|\\.){1,8192})"'),
+    "'": re.compile(r"((?:[^'\\\n]|\\.){1,8192})'"),
+    "`": re.compile(r"([^`\n]{1,8192})`"),
+    "“": re.compile(r"([^”\n]{1,8192})”"),
+    "«": re.compile(r"([^»\n]{1,8192})»"),
 }
-_ESCAPED_QUOTED = re.compile(r"([^\"'\\\n]{1,2000})\\+[\"']")
+_ESCAPED_QUOTED = re.compile(r"([^\"'\\\n]{1,8192})\\+[\"']")
 _OPENING = re.compile(r"(?:[bruf]{1,2}(?=[\"']))?(\\{0,3})([\"'`“«])", re.IGNORECASE)
-_UNQUOTED = re.compile(r"[^\s\"'`<>“”«»]{1,1024}")
+_UNQUOTED = re.compile(r"[^\s\"'`<>“”«»]{1,8192}")
 # Where an unquoted value ends before the next white space: the next pair, an escaped line break, a list's comma.
 _NEXT_PAIR = re.compile(r"[&;,](?=[A-Za-z_][\w.-]{0,40}=)|\\+[nrt]|[,;](?=\Z)|\\+\Z")
 _CLAUSE = re.compile(r"[^\n\"“”]{1,400}?(?=[.!?;](?:\s|\Z)|\n|\"|”|\Z)|[^\n\"“”]{1,400}")
@@ -386,10 +385,10 @@ _PROSE = frozenset(
     rotation safe same save saved secret secure see sent set settings she short should shown similar simply since so
     some someone something sometimes soon stale still stored str string strong stronger such sure taken text that the
     their them then there these they this those to together token too true type unchanged undefined under unique unknown
-    unset until unsafe up updated usage use used user users using usually valid value variable very via visible wanted was way
-    we weak weaker well were what whatever when where whether which while who why will with within without word words
-    working would wrong yes yet you your yours argument arguments bool boolean bytes callable class const def export
-    let list map optional[str] promise return static var void enum validation validator
+    unset until unsafe up updated usage use used user users using usually valid value variable very via visible wanted
+    was way we weak weaker well were what whatever when where whether which while who why will with within without word
+    words working would wrong yes yet you your yours argument arguments bool boolean bytes callable class const def
+    export let list map optional[str] promise return static var void enum validation validator
     nicht kein keine falsch richtig ist und oder der die das den dem ein eine zu zum zur im in auf mit für von wird
     no es el la los las un una en con para por que se su muy le les un une des dans avec pour sur pas ne il elle
     não o os as um uma em com é di il lo gli non che""".split()
@@ -579,18 +578,9 @@ def _headers(text: str, low: str) -> Iterator[_Span]:
 def _passwords(text: str, low: str) -> Iterator[_Span]:
     for hint, pattern in _AFTER_PASSWORD:
         if hint in low:
-            for match in pattern.finditer(low):
-                named = match.groupdict()
-                value = _value(text, match.end(), said=named.get("said") is not None)
-                if value is None:
-                    continue
-                end = _end_of_its_words(text, value)
-                if _may_be_a_password(value, named.get("assigned") or "", text.count(" ", value.end, end)):
-                    yield _span(value.start, end, "password")
+            yield from _judged(pattern, text, low, _password)
     if any(hint in low for hint in _PHRASE_HINTS):
-        for match in _AFTER_PHRASE.finditer(low):
-            if phrase := _phrase(text, match.end()):
-                yield phrase
+        yield from _judged(_AFTER_PHRASE, text, low, _phrase)
     if any(hint in low for hint in _PIN_HINTS):
         for match in _PIN.finditer(low):
             yield _span(*match.span(1), "PIN")
@@ -614,31 +604,9 @@ def _passwords(text: str, low: str) -> Iterator[_Span]:
 
 
 def _credentials(text: str, low: str) -> Iterator[_Span]:
-    if not any(hint in low for hint in _CREDENTIAL_HINTS):
-        return
-    for match in _CREDENTIAL.finditer(low):
-        before = low[max(0, match.start() - 16) : match.start()]
-        name = match[0]
-        strong = name.startswith("secret") or bool(_STRONG_BEFORE.search(before))
-        harmless = (
-            name.startswith("key") and not strong and (before[-1:].isalpha() or bool(_HARMLESS_BEFORE.search(before)))
-        )
-        if harmless or (name.startswith("token") and _HARMLESS_BEFORE.search(before)):
-            continue
-        value = _value(text, match.end(), said=match["said"] is not None)
-        if value is None or _is_blank(value.text):
-            continue
-        digest_is_enough = strong or not name.startswith(("key", "auth", "signature", "session"))
-        if _is_random(value.text, digests=digest_is_enough):
-            yield _span(value.start, value.end, "secret")
-        elif match["assigned"] is not None and not _crosses_a_line(match["assigned"], value):
-            certain = strong or name.startswith(("token", "credential", "creds"))
-            if certain and not name.startswith("tokens") and _looks_secret(value.text, quoted=value.quoted and strong):
-                yield _span(value.start, value.end, "secret")
-    for match in _FLAG.finditer(low):
-        value = _value(text, match.end())
-        if value and not value.text.startswith("-") and _looks_secret(value.text):
-            yield _span(value.start, value.end, "secret")
+    if any(hint in low for hint in _CREDENTIAL_HINTS):
+        yield from _judged(_CREDENTIAL, text, low, _credential)
+        yield from _judged(_FLAG, text, low, _flag)
 
 
 class _Value(NamedTuple):
@@ -646,6 +614,9 @@ class _Value(NamedTuple):
     end: int
     text: str
     quoted: bool
+
+
+_Judge = Callable[[str, str, re.Match[str], _Value], _Span | None]
 
 
 def _value(text: str, at: int, *, said: bool = False) -> _Value | None:
@@ -667,6 +638,73 @@ def _value(text: str, at: int, *, said: bool = False) -> _Value | None:
     return _Value(at, at + len(found), found, quoted=False) if found else None
 
 
+def _judged(pattern: re.Pattern[str], text: str, low: str, judge: _Judge) -> Iterator[_Span]:
+    """The values that follow the names which `pattern` finds, as far as `judge` takes them for secrets.
+
+    Names within one value are looked at a few times only: what goes on like `key=key=key=…` is taken out unread, for
+    otherwise every name would read the same long value again.
+    """
+    done, looked_at, looks = 0, 0, 0
+    for match in pattern.finditer(low):
+        if match.end() <= done:
+            continue
+        value = _value(text, match.end(), said=match.groupdict().get("said") is not None)
+        if value is None:
+            continue
+        looks = looks + 1 if match.end() <= looked_at else 0
+        looked_at = max(looked_at, value.end)
+        span = judge(text, low, match, value)
+        if span is None and looks >= _LOOKS:
+            span = _span(value.start, value.end, "secret")
+        if span is not None:
+            done = span.end
+            yield span
+
+
+_LOOKS = 4
+
+
+def _password(text: str, low: str, match: re.Match[str], value: _Value) -> _Span | None:
+    end = _end_of_its_words(text, value)
+    assigned = match.groupdict().get("assigned") or ""
+    if not _may_be_a_password(value, assigned, text.count(" ", value.end, end)):
+        return None
+    return _span(value.start, end, "password")
+
+
+def _phrase(text: str, low: str, match: re.Match[str], value: _Value) -> _Span | None:
+    """A passphrase may have spaces in it: it lasts to the end of its sentence."""
+    if _is_blank(value.text) or value.text.lower().strip(",.;:") in _PROSE:
+        return None
+    clause = None if value.quoted else _CLAUSE.match(text, value.start)
+    return _span(value.start, max(clause.end() if clause else 0, value.end), "passphrase")
+
+
+def _credential(text: str, low: str, match: re.Match[str], value: _Value) -> _Span | None:
+    name = match[0]
+    before = low[max(0, match.start() - 16) : match.start()]
+    strong = name.startswith("secret") or bool(_STRONG_BEFORE.search(before))
+    # "monkey" and "turkey" are no keys, and some keys open nothing.
+    if name.startswith("key") and not strong and (before[-1:].isalpha() or _HARMLESS_BEFORE.search(before)):
+        return None
+    if (name.startswith("token") and _HARMLESS_BEFORE.search(before)) or _is_blank(value.text):
+        return None
+    span = _span(value.start, value.end, "secret")
+    if _is_random(value.text, digests=strong or not name.startswith(("key", "auth", "signature", "session"))):
+        return span
+    if match["assigned"] is None or _crosses_a_line(match["assigned"], value) or name.startswith("tokens"):
+        return None
+    if not strong and not name.startswith(("token", "credential", "creds")):
+        return None
+    return span if _looks_secret(value.text, quoted=value.quoted and strong) else None
+
+
+def _flag(text: str, low: str, match: re.Match[str], value: _Value) -> _Span | None:
+    if value.text.startswith("-") or not _looks_secret(value.text):
+        return None
+    return _span(value.start, value.end, "secret")
+
+
 def _crosses_a_line(assigned: str, value: _Value) -> bool:
     """On the line below `password:` there may stand the next name instead of a value."""
     return "\n" in assigned and not value.quoted and ("=" in value.text or ":" in value.text)
@@ -674,6 +712,7 @@ def _crosses_a_line(assigned: str, value: _Value) -> bool:
 
 def _is_blank(value: str) -> bool:
     """True for what stands where a secret would: masks, variables, code, paths, links, names of secrets."""
+    value = value[:512]
     return bool(
         _MASKED.fullmatch(value)
         or _CODE.fullmatch(value)
@@ -710,18 +749,6 @@ def _end_of_its_words(text: str, value: _Value) -> int:
     if more is None or any(word in _PROSE for word in more[0].split()):
         return value.end
     return more.end()
-
-
-def _phrase(text: str, at: int) -> _Span | None:
-    """A passphrase may have spaces in it: it lasts to the end of its sentence."""
-    value = _value(text, at)
-    if value is None or _is_blank(value.text) or value.text.lower().strip(",.;:") in _PROSE:
-        return None
-    if value.quoted:
-        return _span(value.start, value.end, "passphrase")
-    clause = _CLAUSE.match(text, value.start)
-    end = clause.end() if clause else value.end
-    return _span(value.start, max(end, value.end), "passphrase")
 
 
 def _looks_secret(value: str, *, quoted: bool = False) -> bool:
