@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _prepare_streams(as_json)
     screen = Screen(as_json=as_json, color=False if "--no-color" in given else None)
     try:
-        args = build().parse_args(given)
+        args = build().parse_args(given or ["--help"])
         exit_code: int = args.verb(Call(args, screen))
         sys.stdout.flush()
         return exit_code

@@ -121,7 +121,7 @@ def _preview(memories: Sequence[Memory], screen: Screen) -> Iterator[str]:
 def _confirmed(call: Call, memories: Sequence[Memory]) -> bool:
     if call.screen.as_json or not (sys.stdin and sys.stdin.isatty()):
         raise BadInput(
-            f"Nobody is here to confirm that {count(len(memories), 'memory', 'memories')} should be forgotten for good.",
+            f"Nobody is here to confirm that {count(len(memories), 'memory', 'memories')} should go for good.",
             hint="Give --yes to do it, or --dry-run to see them.",
         )
     for line in _preview(memories, call.screen):

@@ -86,7 +86,7 @@ def build() -> argparse.ArgumentParser:
 
 
 def _add_common(parser: argparse.ArgumentParser, *, default: Any) -> None:
-    """The flags every verb takes, before or after its name. After it they have no default, which would undo the first."""
+    """The flags every verb takes, before or after its name; after it without a default, which would undo the first."""
     group = parser.add_argument_group("everywhere")
     group.add_argument("--home", metavar="DIR", default=default, help="the folder that holds the memories")
     group.add_argument("--json", action="store_true", default=default, help="answer with one JSON document")
