@@ -6,6 +6,7 @@ import argparse
 import math
 from collections.abc import Callable
 from datetime import datetime
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 import foreword
@@ -33,6 +34,14 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         # argparse would print usage and leave; the door tells errors in one way, also as JSON.
         raise BadInput(f"{message[:1].upper()}{message[1:]}.", hint=f"See `{self.prog} --help`.")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            close = get_close_matches(str(value), action.choices, n=1)
+            raise BadInput(
+                f"'{value}' is not a verb.", hint=f"Did you mean {close[0]}?" if close else f"See `{self.prog} --help`."
+            )
+        super()._check_value(action, value)
 
 
 class _Layout(argparse.RawDescriptionHelpFormatter):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from foreword.cli import documents
 from foreword.cli.call import Call, Exit
-from foreword.cli.parser import Verbs, add_place, add_text, at_least
+from foreword.cli.parser import Verbs, add_place, add_text, at_least, share
 from foreword.cli.screen import Screen, count, cut, printable, when
 from foreword.model import Memory
 
@@ -21,6 +21,9 @@ def add(verbs: Verbs) -> None:
     )
     add_text(parser, "what to look for")
     parser.add_argument("--limit", type=at_least(1), default=5, metavar="N", help="how many at most; 5 by default")
+    parser.add_argument(
+        "--sure", type=share, default=0.0, metavar="X", help="leave out what is less sure than this, from 0 to 1"
+    )
     add_place(parser, "session", "agent", "sender", "project")
 
     parser = verbs.add(
@@ -59,13 +62,17 @@ def search(call: Call) -> int:
             sender=args.sender,
             project=args.project,
         )
+        floor = engine.settings.gate.floor
+    results = [one for one in results if one.confidence >= args.sure]
     screen = call.screen
 
     def lines() -> Iterator[str]:
         for one in results:
             memory = one.memory
             yield f"{one.confidence:.2f}  {screen.paint(memory.id, 'bold')}  {screen.paint(about(memory), 'dim')}"
-            yield f"      {cut(memory.text, screen.width * 2)}"
+            # What a turn would never be given is shown, since it was asked for, but not as if it were an answer.
+            faint = ["dim"] if one.confidence < floor else []
+            yield f"      {screen.paint(cut(memory.text, screen.width * 2), *faint)}"
         if not results:
             yield "Nothing found."
 

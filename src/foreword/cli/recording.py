@@ -7,6 +7,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -174,9 +175,9 @@ def rebuild_waiting(engine: Foreword, *, forced: bool = False) -> int:
         return engine.rebuild_vectors(progress=progress.update)
 
 
-def _opened(name: str) -> BinaryIO:
+def _opened(name: str) -> AbstractContextManager[BinaryIO]:
     if name == "-":
-        return open(sys.stdin.fileno(), "rb", closefd=False)
+        return nullcontext(sys.stdin.buffer)
     try:
         return Path(name).open("rb")
     except (OSError, ValueError) as error:

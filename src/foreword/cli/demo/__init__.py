@@ -81,9 +81,9 @@ def _record(engine: Foreword, stage: Stage) -> None:
     results = list(engine.record_all(EVENTS))
     took_ms = (time.perf_counter() - started) * 1000
     redacted = sum(bool(one.redactions) for one in results)
-    stage.say(f"{DIRECT}  Nora and her agent, in private", "dim")
-    stage.say(f"{GROUP}  the same agent in the regatta crew's group", "dim")
-    stage.say(f"{CODING}  a second agent, which writes code", "dim")
+    stage.say(f"{DIRECT:<34} Nora and her agent, in private", "dim")
+    stage.say(f"{GROUP:<34} the same agent in the regatta crew's group", "dim")
+    stage.say(f"{CODING:<34} a second agent, which writes code", "dim")
     stage.say(f"{len(results)} events kept in {took_ms:.0f} ms, {redacted} of them with a secret taken out.")
 
 
