@@ -489,6 +489,8 @@ ENDLESS = [
     f"{DASHES}BEGIN PRIVATE KEY{DASHES}",
     f"{DASHES}BEGIN PRIVATE KEY{DASHES}\nAAAAAAAAAAAAAAAAAAAA\n",
     f"{DASHES}END ",
+    "key=\\n",
+    "token=a&b=c&",
     "密码是a",
     "hunter2 is my password ",
     "key=" + "a" * 500 + "!",

@@ -332,9 +332,10 @@ _QUOTED = {
 }
 _ESCAPED_QUOTED = re.compile(r"([^\"'\\\n]{1,8192})\\+[\"']")
 _OPENING = re.compile(r"(?:[bruf]{1,2}(?=[\"']))?(\\{0,3})([\"'`“«])", re.IGNORECASE)
-_UNQUOTED = re.compile(r"[^\s\"'`<>“”«»]{1,8192}")
-# Where an unquoted value ends before the next white space: the next pair, an escaped line break, a list's comma.
-_NEXT_PAIR = re.compile(r"[&;,](?=[A-Za-z_][\w.-]{0,40}=)|\\+[nrt]|[,;](?=\Z)|\\+\Z")
+# An unquoted value ends at white space, at an escaped line break, or where the next pair begins (`a=b&c=d`, `a=b;c=d`).
+_UNQUOTED = re.compile(
+    r"(?:[^\s\"'`<>“”«»\\&;,]++|\\++(?![nrt])|[&;,](?![A-Za-z_][\w.-]{0,40}=)){1,4096}",
+)
 _CLAUSE = re.compile(r"[^\n\"“”]{1,400}?(?=[.!?;](?:\s|\Z)|\n|\"|”|\Z)|[^\n\"“”]{1,400}")
 
 _MASKED = re.compile(
@@ -560,18 +561,14 @@ def _cards(text: str) -> Iterator[_Span]:
 
 def _headers(text: str, low: str) -> Iterator[_Span]:
     if "authorization" in low:
-        for match in _AUTHORIZATION.finditer(low):
-            value = _value(text, match.end())
-            if value and not _is_blank(value.text) and (match["scheme"] or _looks_secret(value.text)):
-                yield _span(value.start, value.end, "authorization")
+        yield from _judged(_AUTHORIZATION, text, low, _authorization)
     if "bearer" in low:
-        for match in _BEARER.finditer(low):
-            value = _value(text, match.end())
-            if value and _looks_secret(value.text):
-                yield _span(value.start, value.end, "authorization")
+        yield from _judged(_BEARER, text, low, _bearer)
     if "cookie" in low:
+        done = 0
         for match in _COOKIE.finditer(low):
-            if cookies := _COOKIE_VALUE.match(text, match.end()):
+            if match.end() > done and (cookies := _COOKIE_VALUE.match(text, match.end())):
+                done = cookies.end()
                 yield _span(*cookies.span(), "cookie")
 
 
@@ -631,10 +628,9 @@ def _value(text: str, at: int, *, said: bool = False) -> _Value | None:
     if word is None:
         return None
     found = word[0]
-    # After "[" or "{" a value may hold spaces; it is a mark, a list or a template, and judged as one.
-    if cut := _NEXT_PAIR.search(found):
-        found = found[: cut.start()]
-    found = found.rstrip(".,;:)]}!?" if said else ".,;:)]}") if not found.startswith(("[", "(", "{", "$")) else found
+    # Closing brackets belong to the sentence, unless the value opened them: then it is a mark, a list or a template.
+    if not found.startswith(("[", "(", "{", "$")):
+        found = found.rstrip(".,;:)]}\\!?" if said else ".,;:)]}\\")
     return _Value(at, at + len(found), found, quoted=False) if found else None
 
 
@@ -662,6 +658,16 @@ def _judged(pattern: re.Pattern[str], text: str, low: str, judge: _Judge) -> Ite
 
 
 _LOOKS = 4
+
+
+def _authorization(text: str, low: str, match: re.Match[str], value: _Value) -> _Span | None:
+    if _is_blank(value.text) or not (match["scheme"] or _looks_secret(value.text)):
+        return None
+    return _span(value.start, value.end, "authorization")
+
+
+def _bearer(text: str, low: str, match: re.Match[str], value: _Value) -> _Span | None:
+    return _span(value.start, value.end, "authorization") if _looks_secret(value.text) else None
 
 
 def _password(text: str, low: str, match: re.Match[str], value: _Value) -> _Span | None:
