@@ -113,6 +113,7 @@ SPOKEN: list[Case] = [
     ("password", 'the password is "correct horse"', "correct horse"),
     ("password", "hunter2 is my password", "hunter2"),
     ("password", "wifi pw: blueDog7", "blueDog7"),
+    ("password", "user: admin, pass: hunter2", "hunter2"),
     ("password", "password: correct horse battery staple", "staple"),
     ("password", "password: monkey", "monkey"),
     ("password", "**Password:** hunter2", "hunter2"),

@@ -251,6 +251,7 @@ _AFTER_PASSWORD += [
     # "pass" and "pw" alone are words of tests and electronics; only these shapes of them name a password.
     ("_pass", re.compile(rf"_pass{_NAME_TAIL}(?P<assigned>{_ASSIGNED})")),
     ("pass", re.compile(r"(?<![a-z0-9])pass(?P<assigned>=)(?![=\s])")),
+    ("pass:", re.compile(r"(?<![a-z0-9])pass(?P<assigned>:[ \t]{0,2})(?=\S{0,64}[a-z])(?=\S{0,64}[0-9])")),
     ("pw", re.compile(rf"(?<![a-z0-9])pw(?:(?P<assigned>{_ASSIGNED})|(?P<said>{_SAID}))")),
     *(
         (word, re.compile(word + f"(?P<said>{_SAID_IN_CJK})"))
