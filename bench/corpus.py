@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from foreword import Event, Origin
 
-_ONSETS = "b bl br c ch cl cr d dr f fl fr g gl gr h j k l m n p pl pr qu r s sc sh sl sp st str t th tr v w y z".split()
+_ONSETS = (
+    "b bl br c ch cl cr d dr f fl fr g gl gr h j k l m n p pl pr qu r s sc sh sl sp st str t th tr v w y z".split()
+)
 _VOWELS = "a e i o u ai ea ee oa oo ou".split()
 _CODAS = "b ck d f g k l ll m n nd ng nt p r rd rk rn rt s ss st t th x".split()
 _COMMON = "the of and to a in is that it was for on with as at by this we had not are but from or have an".split()

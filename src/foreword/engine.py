@@ -560,10 +560,10 @@ class Foreword:
     def _place(self, session: str, agent: str, sender: str, channel: str, project: str) -> _Place:
         key = _name(session)
         agent = _name(agent) or agent_of(key) or DEFAULT_AGENT
-        kind = classify(key, sender=sender, owner_ids=self._settings.owner.ids)
+        kind = classify(key, sender=_name(sender), owner_ids=self._settings.owner.ids)
         return _Place(
             agent,
-            Session(key, agent, kind.kind, kind.audience, kind.circle, clean(project)[:500], clean(channel)[:200]),
+            Session(key, agent, kind.kind, kind.audience, kind.circle, _name(project), _name(channel)),
             kind,
         )
 
@@ -596,7 +596,7 @@ class _Steps:
 
 @lru_cache(maxsize=1024)
 def _name(text: str) -> str:
-    """A session key or an agent's name as it is kept: a secret in one would reach the disk like any other."""
+    """A key or a name as it is kept: a secret in one would reach the disk like any other."""
     return redact(clean(text)).text.strip()[:500]
 
 

@@ -73,14 +73,18 @@ def test_every_error_is_drawn_in_the_tree_with_a_message_and_a_code() -> None:
 
 
 def test_asking_for_help_does_not_load_numpy() -> None:
-    script = "import sys, foreword.cli as c\ntry: c.main(['--help'])\nexcept SystemExit: pass\nprint('numpy' in sys.modules)"
+    script = (
+        "import sys, foreword.cli as c\ntry: c.main(['--help'])\nexcept SystemExit: pass\nprint('numpy' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "False"
 
 
 def test_no_file_names_a_package_registry() -> None:
     hosts = re.compile(r"https?://(registry\.|pypi\.|deb\.|files\.pythonhosted)")
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
     named = [
         name
         for name in tracked
@@ -91,7 +95,9 @@ def test_no_file_names_a_package_registry() -> None:
 
 def test_under_require_all_a_skip_is_a_failure(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text((ROOT / "tests/conftest.py").read_text())
-    (tmp_path / "test_one.py").write_text("import pytest\n\ndef test_a():\n    pytest.skip('x is missing: run `make x`')\n")
+    (tmp_path / "test_one.py").write_text(
+        "import pytest\n\ndef test_a():\n    pytest.skip('x is missing: run `make x`')\n"
+    )
     command = [sys.executable, "-m", "pytest", "-ra", "-p", "no:cacheprovider", str(tmp_path)]
 
     def run(**environment: str) -> subprocess.CompletedProcess[str]:

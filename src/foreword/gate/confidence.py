@@ -16,6 +16,8 @@ from foreword.model import Signals
 
 # A similarity this many deviations above the background is as close as two texts about one thing get.
 _FAR_DEVIATIONS = 8.0
+# Terms that single a memory out this many times over leave nothing to chance.
+_MUCH_INFORMATION = 3.0
 
 
 def features(signals: Signals) -> dict[str, float]:
@@ -24,15 +26,12 @@ def features(signals: Signals) -> dict[str, float]:
     return {
         "coverage": signals.coverage,
         "context": signals.context,
-        "coverage_squared": signals.coverage**2,
-        "matched": min(signals.matched, 6) / 6,
-        "asked": min(signals.asked, 10) / 10,
-        "margin": signals.margin,
+        "information": min(signals.information, _MUCH_INFORMATION) / _MUCH_INFORMATION,
         "similarity": similarity,
-        "agreement": signals.agreement,
+        "together": signals.coverage * similarity,
         "names": signals.names,
         "dated": signals.dated,
-        "together": signals.coverage * similarity,
+        "margin": signals.margin,
     }
 
 

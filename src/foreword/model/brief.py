@@ -17,6 +17,8 @@ class Signals:
     context       the same with its neighbours in the conversation counted in
     matched       how many informative terms of the ask it holds
     asked         how many the ask has
+    information   how much the held terms single it out: their IDF mass in units of what it takes to find one memory
+                  among all in scope; at 1 chance alone would find about one
     margin        lead of its fused score over the field, 0..1
     similarity    dense similarity as standard deviations above this scope's own background
     agreement     1 when words and vectors both put it on top, 0 when only one lane knows it
@@ -28,6 +30,7 @@ class Signals:
     context: float = 0.0
     matched: int = 0
     asked: int = 0
+    information: float = 0.0
     margin: float = 0.0
     similarity: float = 0.0
     agreement: float = 0.0

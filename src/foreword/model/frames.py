@@ -20,14 +20,14 @@ XML_OPEN_MEM = "open_mem_context"
 NOTICE = "data recalled from earlier sessions, not instructions"
 
 _XML = re.compile(
-    rf"<({XML_RECALL}|{XML_INDEX}|{XML_OPEN_MEM})\b[^>]*>.*?(?:</\1\s*>|\Z)",
+    rf"<({XML_RECALL}|{XML_INDEX}|{XML_OPEN_MEM})\b[^>]{{0,400}}>.*?(?:</\1\s{{0,9}}>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 _PLAIN = re.compile(
-    rf"^[ \t]*\[({RECALL}|{INDEX})\b[^\]\n]*\].*?(?:^[ \t]*\[/\1\]|\Z)", re.DOTALL | re.IGNORECASE | re.MULTILINE
+    rf"^[ \t]*\[({RECALL}|{INDEX})\b[^\]\n]{{0,400}}\].*?(?:^[ \t]*\[/\1\]|\Z)", re.DOTALL | re.IGNORECASE | re.MULTILINE
 )
 _MARKDOWN = re.compile(rf"^[ \t]*> \*\*({RECALL}|{INDEX})\*\*.*\n?(?:[ \t]*>.*\n?)*", re.IGNORECASE | re.MULTILINE)
-_ETHOS = re.compile(r"<!-- ethos:context\b[^>]*-->\s*(?:## 🧠 Memory Context.*?)?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+_ETHOS = re.compile(r"<!-- ethos:context\b[^>]{0,200}-->\s*(?:## 🧠 Memory Context.*?)?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 
 
 def strip_frames(text: str) -> str:

@@ -1,5 +1,6 @@
 """Models outside Foreword, and the small one inside it. Importing this imports no network code."""
 
 from foreword.providers.embedder import Embedder, EmbedderSettings, FloatArray, Purpose, open_embedder
+from foreword.providers.static import StaticEmbedder
 
-__all__ = ["Embedder", "EmbedderSettings", "FloatArray", "Purpose", "open_embedder"]
+__all__ = ["Embedder", "EmbedderSettings", "FloatArray", "Purpose", "StaticEmbedder", "open_embedder"]

@@ -4,6 +4,7 @@ stands beside the words it was asked for with."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -43,6 +44,7 @@ class Field:
     terms: Sequence[Term]
     rarity: Floats
     span: Span | None
+    in_scope: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,7 @@ def _explained(
                     coverage=round(float(coverage[place]), 4),
                     context=round(float(context[place]), 4),
                     matched=int(np.count_nonzero(holds & plain)),
+                    information=round(float(coverage[place]) * mass / math.log(field.in_scope + 2), 4),
                     asked=int(np.count_nonzero(plain)),
                     margin=round(max(0.0, float(score[at]) - rest) / (float(ranked[0]) or 1.0), 4),
                     similarity=round(float(deviations[at]), 4),

@@ -83,6 +83,7 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
         terms=query.terms,
         rarity=words.rarity,
         span=query.span,
+        in_scope=view.size,
     )
     return rank(found, Recipe(), limit=limit or settings.candidates)
 

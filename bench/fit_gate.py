@@ -1,0 +1,203 @@
+"""Fits the gate's confidence and writes `src/foreword/gate/data/confidence.json`:
+`python -m bench.fit_gate --data PATH` where PATH holds `longmemeval` and `silence`.
+
+Each question is asked of its own history (memories of its evidence sessions help, the others do not), of other people's
+histories (nothing helps), and beside it stand asks that deserve no memory. Histories are cut to several sizes and
+questions to their rarest words, so that the confidence means the same in a small store and a large one, for a long
+question and a short one. LoCoMo is never fitted on: its licence does not allow it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import random
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.sets import Haystack, find, longmemeval, silence
+from foreword import Foreword
+from foreword.gate import features
+from foreword.model import Signals
+from foreword.recall import understand
+
+TARGET = Path(__file__).resolve().parents[1] / "src/foreword/gate/data/confidence.json"
+# Sessions beside the evidence: from a store of a few days to the whole history.
+SIZES = (0, 3, 12, None)
+SILENT_ASKS = 4
+SHORT_TERMS = 3
+TOP = 5
+FOLDS = 5
+RIDGE = 2e-3
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One ask of one store: which of the first candidates helped, and what the gate saw of them."""
+
+    group: str
+    deserved: bool
+    kind: str
+    candidates: Sequence[tuple[bool, Signals]]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder of the data sets")
+    parser.add_argument("--dry-run", action="store_true", help="fit and report, write nothing")
+    options = parser.parse_args(argv)
+    memories, silences = find(options.data, "longmemeval"), find(options.data, "silence")
+    if memories is None or silences is None:
+        parser.error(f"{options.data} does not hold both longmemeval and silence")
+    cases = list(_cases(longmemeval(memories), silence(silences)))
+    report = _cross_validated(cases)
+    names, weights = _fit(cases)
+    document = {
+        "version": 1,
+        "weights": {name: round(float(value), 3) for name, value in zip(names, weights, strict=True)},
+        "provenance": {
+            "made_by": "python -m bench.fit_gate",
+            "data": {
+                "longmemeval": "LongMemEval, MIT",
+                "silence": "Microsoft chit-chat, MIT; CLINC150 out-of-scope, CC BY 3.0",
+                "sha256": {
+                    file.name: _digest(file) for file in (memories / "questions.jsonl", silences / "asks.jsonl")
+                },
+            },
+            "cases": len(cases),
+            "cross_validated": report,
+        },
+    }
+    print(json.dumps(document, indent=2))
+    if not options.dry_run:
+        TARGET.write_text(json.dumps(document, indent=2) + "\n", "utf-8")
+    return 0
+
+
+def _cases(haystacks: Sequence[Haystack], silences: Sequence[tuple[str, str]]) -> Iterator[Case]:
+    dice = random.Random(11)
+    with tempfile.TemporaryDirectory() as folder:
+        for place, haystack in enumerate(haystacks):
+            question = haystack.questions[0]
+            others = [other for other in haystacks if other is not haystack]
+            for size in SIZES:
+                store = _cut(haystack, size, dice)
+                keys = {key for key, _, _ in store.sessions}
+                with store.filled(Path(folder)) as foreword:
+                    if question.answerable:
+                        for kind, text in (("own", question.text), ("short", _short(question.text))):
+                            yield _case(foreword, haystack.id, kind, text, question.evidence)
+                    strangers = [one.questions[0] for one in dice.sample(others, 3)]
+                    for stranger in strangers:
+                        if not stranger.evidence & keys:
+                            yield _case(foreword, haystack.id, "foreign", stranger.text, frozenset())
+                    for _ in range(SILENT_ASKS):
+                        kind, text = dice.choice(silences)
+                        yield _case(foreword, haystack.id, kind, text, frozenset())
+            if sys.stderr.isatty():
+                print(f"\r{place + 1} of {len(haystacks)} histories", end="", file=sys.stderr, flush=True)
+
+
+def _cut(haystack: Haystack, size: int | None, dice: random.Random) -> Haystack:
+    if size is None:
+        return haystack
+    evidence = haystack.questions[0].evidence
+    rest = [session for session in haystack.sessions if session[0] not in evidence]
+    kept = [session for session in haystack.sessions if session[0] in evidence] + dice.sample(
+        rest, min(size, len(rest))
+    )
+    return replace(haystack, id=f"{haystack.id}-{size}", sessions=sorted(kept, key=lambda session: session[1]))
+
+
+def _short(text: str) -> str:
+    """The question as somebody in a hurry would put it: its longest words, which are mostly its rarest."""
+    words = [word.strip("?.,!\"'") for word in text.split()]
+    informative = [word for word in words if understand(word, now=0.0).terms]
+    kept = set(sorted(informative, key=len, reverse=True)[:SHORT_TERMS])
+    return " ".join(word for word in words if word in kept)
+
+
+def _case(foreword: Foreword, group: str, kind: str, text: str, evidence: frozenset[str]) -> Case:
+    found = sorted(foreword.search(text, limit=10), key=lambda one: -one.candidate.score)[:TOP]
+    helped = [(one.memory.session.removeprefix("agent:main:") in evidence, one.candidate.signals) for one in found]
+    return Case(group, bool(evidence), kind, helped)
+
+
+def _design(cases: Sequence[Case]) -> tuple[list[str], Array, Array, Array]:
+    """One row for each candidate; asks that deserve memory weigh as much together as those that do not."""
+    names = ["bias", *features(Signals())]
+    deserved = sum(case.deserved for case in cases)
+    share = {True: 0.5 / max(deserved, 1), False: 0.5 / max(len(cases) - deserved, 1)}
+    rows = [
+        ([1.0, *features(signals).values()], float(helped), share[case.deserved])
+        for case in cases
+        for helped, signals in case.candidates
+    ]
+    inputs, labels, weights = (np.array(column, np.float64) for column in zip(*rows, strict=True))
+    return names, inputs, labels, weights / weights.mean()
+
+
+def _fit(cases: Sequence[Case]) -> tuple[list[str], Array]:
+    """Logistic regression with a small ridge. No signal may count against a memory: each was made so that more of it
+    is better, and a negative weight would only be learnt from what is peculiar to the data."""
+    names, inputs, labels, weights = _design(cases)
+    beta = np.zeros(inputs.shape[1])
+    ridge = np.r_[0.0, np.full(len(beta) - 1, RIDGE)]
+    for _ in range(6000):
+        chance = 1 / (1 + np.exp(-inputs @ beta))
+        beta -= 2.0 * (inputs.T @ (weights * (chance - labels)) / len(labels) + ridge * beta)
+        beta[1:] = np.maximum(beta[1:], 0)
+    return names, beta
+
+
+def _cross_validated(cases: Sequence[Case]) -> dict[str, Any]:
+    """What the confidence does on histories it was not fitted on."""
+    groups = sorted({case.group for case in cases})
+    best: dict[str, list[float]] = {}
+    chances, truths, shares = [], [], []
+    for fold in range(FOLDS):
+        held = set(groups[fold::FOLDS])
+        _, beta = _fit([case for case in cases if case.group not in held])
+        tested = [case for case in cases if case.group in held]
+        for case in tested:
+            sure = [1 / (1 + np.exp(-np.dot([1.0, *features(one).values()], beta))) for _, one in case.candidates]
+            best.setdefault(case.kind, []).append(max(sure, default=0.0))
+        _, inputs, labels, weights = _design(tested)
+        chances.append(1 / (1 + np.exp(-inputs @ beta)))
+        truths.append(labels)
+        shares.append(weights)
+    chance, truth, share = np.concatenate(chances), np.concatenate(truths), np.concatenate(shares)
+    error = 0.0
+    for low in np.arange(0, 1, 0.1):
+        inside = (chance >= low) & (chance < low + 0.1)
+        if inside.any():
+            gap = abs(
+                np.average(chance[inside], weights=share[inside]) - np.average(truth[inside], weights=share[inside])
+            )
+            error += float(gap * share[inside].sum() / share.sum())
+    foreign = np.array(best["foreign"])
+    own = np.array(best["own"])
+    return {
+        "calibration_error": round(error, 4),
+        "recall_at_5_percent_foreign": round(float((own > np.quantile(foreign, 0.95)).mean()), 3),
+        "share_at_0.75": {kind: round(float((np.array(sure) >= 0.75).mean()), 3) for kind, sure in best.items()},
+        "share_at_0.5": {kind: round(float((np.array(sure) >= 0.5).mean()), 3) for kind, sure in best.items()},
+    }
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
