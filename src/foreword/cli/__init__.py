@@ -47,8 +47,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return Exit.INTERRUPTED
     except (ForewordError, OSError) as error:
         _debug()
-        code = error.code if isinstance(error, ForewordError) else "system"
-        screen.refuse(code, str(error))
+        if isinstance(error, ForewordError):
+            screen.refuse(error.code, str(error))
+        else:
+            screen.refuse("system", f"{error.filename or 'The system'}: {error.strerror or error}.")
         return next(exit_code for kind, exit_code in _EXITS if isinstance(error, kind))
     except Exception as error:  # noqa: BLE001  the one door: nobody is to meet a traceback
         _debug()

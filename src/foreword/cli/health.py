@@ -124,11 +124,15 @@ def _checks(call: Call) -> Iterator[Check]:
     embedder, checks = _embedder(call)
     yield from checks
     home = call.home
-    if not home.exists():
-        yield Check("home", "warn", f"{home} does not exist yet.", "`foreword init`, or record something.")
+    try:
+        if not home.exists():
+            yield Check("home", "warn", f"{home} does not exist yet.", "`foreword init`, or record something.")
+            return
+        yield _private(home)
+        yield _space(home)
+    except OSError as error:
+        yield Check("home", "fail", f"{home} cannot be looked into: {error.strerror}.", "Fix its permissions.")
         return
-    yield _private(home)
-    yield _space(home)
     yield from _store(call, usable=embedder)
 
 
@@ -212,18 +216,15 @@ def _store(call: Call, *, usable: bool) -> Iterator[Check]:
     if not usable:
         settings = replace(settings, embedder=replace(settings.embedder, provider="none"))
     try:
-        engine = Foreword.open(call.home, settings=settings)
+        with Foreword.open(call.home, settings=settings) as engine:
+            yield Check("schema", "ok", "of this version")
+            yield from _sound(engine)
+            if usable:
+                yield from _vectors(call, engine)
     except StoreFromTheFuture as error:
         yield Check("schema", "fail", str(error.args[0]), error.hint)
-        return
     except StoreError as error:
         yield Check("database", "fail", str(error.args[0]), error.hint)
-        return
-    with engine:
-        yield Check("schema", "ok", "of this version")
-        yield from _sound(engine)
-        if usable:
-            yield from _vectors(call, engine)
 
 
 def _sound(engine: Foreword) -> Iterator[Check]:

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -220,7 +220,6 @@ def _record_batch(engine: Foreword, batch: Sequence[_Line], tally: _Tally) -> No
 
 
 _KEYS = [one.name for one in fields(Event)]
-_LISTS = ("files", "concepts", "decisions")
 
 
 def event_of(raw: bytes) -> Event:
@@ -239,38 +238,59 @@ def event_of(raw: bytes) -> Event:
         raise BadInput(
             f"'{unknown[0][:40]}' is not a key of an event." + (f" Did you mean '{close[0]}'?" if close else "")
         )
-    if not isinstance(values.get("text"), str):
-        raise BadInput("'text' is missing." if "text" not in values else "'text' is not a string.")
-    for name in _LISTS:
-        if not isinstance(values.get(name, []), list):
-            raise BadInput(f"'{name}' is not a list.")
     given = {name: value for name, value in values.items() if value is not None}
-    readers = {"kind": _kind, "origin": _origin, "audience": _audience, "at": _at}
-    return Event(**{name: readers[name](value) if name in readers else value for name, value in given.items()})
+    if "text" not in given:
+        raise BadInput("'text' is missing.")
+    return Event(**{name: _read(name, value) for name, value in given.items()})
 
 
-def _kind(value: Any) -> Kind:
+def _read(name: str, value: Any) -> Any:
+    return _READERS[name](name, value) if name in _READERS else _string(name, value)
+
+
+def _string(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise BadInput(f"'{name}' is not a string.")
+    return value
+
+
+def _strings(name: str, value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise BadInput(f"'{name}' is not a list of strings.")
+    return value
+
+
+def _kind(_: str, value: Any) -> Kind:
     try:
         return Kind(value)
     except ValueError:
         raise BadInput(f"'{str(value)[:40]}' is not a kind; there are {', '.join(Kind)}.") from None
 
 
-def _origin(value: Any) -> Origin:
+def _origin(_: str, value: Any) -> Origin:
     try:
         return Origin(value)
     except ValueError:
         raise BadInput(f"'{str(value)[:40]}' is not an origin; there are {', '.join(Origin)}.") from None
 
 
-def _audience(value: Any) -> Audience:
+def _audience(_: str, value: Any) -> Audience:
     return Audience.named(str(value)[:40])
 
 
-def _at(value: Any) -> Any:
+def _at(_: str, value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
         return moment(value)
     except argparse.ArgumentTypeError as error:
         raise BadInput(f"{error}.") from None
+
+
+_READERS: dict[str, Callable[[str, Any], Any]] = {
+    "kind": _kind,
+    "origin": _origin,
+    "audience": _audience,
+    "at": _at,
+    **dict.fromkeys(("files", "concepts", "decisions"), _strings),
+}
