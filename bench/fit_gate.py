@@ -23,17 +23,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.sets import Haystack, find, longmemeval, silence
+from bench.sets import Haystack, Question, find, longmemeval, silence
 from foreword import Foreword
 from foreword.gate import features
 from foreword.model import Signals
-from foreword.recall import understand
+from foreword.recall import bag, understand
 
 TARGET = Path(__file__).resolve().parents[1] / "src/foreword/gate/data/confidence.json"
 # Sessions beside the evidence: from a store of a few days to the whole history.
-SIZES = (0, 3, 12, None)
+SIZES = (2, 10, None)
 SILENT_ASKS = 4
 SHORT_TERMS = 3
+CLEAR_COVERAGE = 0.4
 TOP = 5
 FOLDS = 5
 RIDGE = 2e-3
@@ -43,7 +44,8 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One ask of one store: which of the first candidates helped, and what the gate saw of them."""
+    """One ask of one store: which of the first candidates helped, and what the gate saw of them. What stands in an
+    evidence session but neither holds the answer's words nor much of the question's is left out: nobody knows."""
 
     group: str
     deserved: bool
@@ -96,14 +98,14 @@ def _cases(haystacks: Sequence[Haystack], silences: Sequence[tuple[str, str]]) -
                 with store.filled(Path(folder)) as foreword:
                     if question.answerable:
                         for kind, text in (("own", question.text), ("short", _short(question.text))):
-                            yield _case(foreword, haystack.id, kind, text, question.evidence)
+                            yield _case(foreword, haystack.id, kind, text, question)
                     strangers = [one.questions[0] for one in dice.sample(others, 3)]
                     for stranger in strangers:
                         if not stranger.evidence & keys:
-                            yield _case(foreword, haystack.id, "foreign", stranger.text, frozenset())
+                            yield _case(foreword, haystack.id, "foreign", stranger.text)
                     for _ in range(SILENT_ASKS):
                         kind, text = dice.choice(silences)
-                        yield _case(foreword, haystack.id, kind, text, frozenset())
+                        yield _case(foreword, haystack.id, kind, text)
             if sys.stderr.isatty():
                 print(f"\r{place + 1} of {len(haystacks)} histories", end="", file=sys.stderr, flush=True)
 
@@ -127,10 +129,17 @@ def _short(text: str) -> str:
     return " ".join(word for word in words if word in kept)
 
 
-def _case(foreword: Foreword, group: str, kind: str, text: str, evidence: frozenset[str]) -> Case:
+def _case(foreword: Foreword, group: str, kind: str, text: str, question: Question | None = None) -> Case:
     found = sorted(foreword.search(text, limit=10), key=lambda one: -one.candidate.score)[:TOP]
-    helped = [(one.memory.session.removeprefix("agent:main:") in evidence, one.candidate.signals) for one in found]
-    return Case(group, bool(evidence), kind, helped)
+    candidates = []
+    answer = {term.hash for term in understand(question.answer, now=0.0).terms} if question else set()
+    for one in found:
+        signals = one.candidate.signals
+        helps = question is not None and one.memory.session.removeprefix("agent:main:") in question.evidence
+        if helps and signals.coverage < CLEAR_COVERAGE and not answer & set(bag(one.memory).words.tolist()):
+            continue
+        candidates.append((helps, signals))
+    return Case(group, question is not None, kind, candidates)
 
 
 def _design(cases: Sequence[Case]) -> tuple[list[str], Array, Array, Array]:

@@ -27,6 +27,7 @@ class Question:
     at: float
     evidence: frozenset[str]
     answerable: bool = True
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,13 @@ def longmemeval(folder: Path) -> list[Haystack]:
     haystacks = []
     for one in _json_lines(folder / "questions.jsonl"):
         question = Question(
-            one["id"], one["question"], one["type"], _time(one["asked"]), frozenset(one["evidence"]), one["answerable"]
+            one["id"],
+            one["question"],
+            one["type"],
+            _time(one["asked"]),
+            frozenset(one["evidence"]),
+            one["answerable"],
+            str(one["answer"]),
         )
         told = [
             (key, _time(date), [(role, text, f"{key}/{place}") for place, (role, text) in enumerate(sessions[key])])

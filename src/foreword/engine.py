@@ -25,6 +25,7 @@ from foreword.classify import agent_of, classify, is_owner
 from foreword.errors import BadInput, ProviderError, UnknownId
 from foreword.model import (
     Ask,
+    Audience,
     Brief,
     Candidate,
     Event,
@@ -191,15 +192,14 @@ class Foreword:
         """What the model should be given with this message: the few things worth knowing, or nothing and why."""
         now = self._clock() if ask.at is None else ask.at
         steps = _Steps()
-        place = self._place(ask.session, ask.agent, ask.sender, ask.channel, ask.project)
-        if ask.audience is not None:
-            # A host may know of more listeners than the key tells, never of fewer.
-            place = replace(place, kind=replace(place.kind, audience=max(place.kind.audience, ask.audience)))
+        place = self._place(ask.session, ask.agent, ask.sender, ask.channel, ask.project, ask.audience)
         understood = intent(redact(clean(ask.text)).text, self._settings.intent)
         turn = self._store.turn(replace(place.session, started_at=now, last_at=now))
         ask_hash = content_hash(ask.text)
         past = compose.Past(turn.asked_at, same_ask=ask_hash == turn.ask_hash, served=bool(turn.delivered))
-        if compose.is_retry(past, now, self._settings.turn) and (again := self._again(turn.receipt)):
+        if compose.is_retry(past, now, self._settings.turn) and (
+            again := self._again(turn.receipt, self._scope(place))
+        ):
             return again
         receipt = self._receipt(place, now, understood.query)
         steps.done("understand", receipt)
@@ -242,13 +242,13 @@ class Foreword:
             receipt=f"{receipts.PREFIX}{number}",
         )
 
-    def _again(self, receipt_row: int) -> Brief | None:
+    def _again(self, receipt_row: int, scope: Scope) -> Brief | None:
         """The brief of a retried ask, written again from its receipt: the host's model never saw the first one."""
         receipt = self._store.receipt(receipt_row)
         if receipt is None:
             return None
         shown = [one for one in receipt["candidates"] if one["injected"]]
-        memories = {memory.row: memory for memory in self._store.get([one["row"] for one in shown])}
+        memories = {memory.row: memory for memory in self._store.get([one["row"] for one in shown], scope)}
         chosen = [
             Judged(
                 Candidate(memories[one["row"]], one["score"], terms=tuple(one["terms"])), one["confidence"], True, ""
@@ -320,9 +320,18 @@ class Foreword:
 
     # start and compact
 
-    def start(self, session: str, *, agent: str = "", sender: str = "", channel: str = "", project: str = "") -> Brief:
+    def start(
+        self,
+        session: str,
+        *,
+        agent: str = "",
+        sender: str = "",
+        channel: str = "",
+        project: str = "",
+        audience: Audience | None = None,
+    ) -> Brief:
         """The stable part for a session: byte for byte the same until the session is compacted."""
-        place = self._place(session, agent, sender, channel, project)
+        place = self._place(session, agent, sender, channel, project, audience)
         if reason := compose.excluded(place.agent, self._settings.turn):
             return Brief(reason=reason)
         if not self._settings.turn.at_start:
@@ -336,10 +345,17 @@ class Foreword:
         return Brief(text=frozen, tokens=compose.count_tokens(frozen), reason=reason)
 
     def compact(
-        self, session: str, *, agent: str = "", sender: str = "", channel: str = "", project: str = ""
+        self,
+        session: str,
+        *,
+        agent: str = "",
+        sender: str = "",
+        channel: str = "",
+        project: str = "",
+        audience: Audience | None = None,
     ) -> Brief:
         """What should survive the host's compaction; afterwards memories may be said again in this session."""
-        place = self._place(session, agent, sender, channel, project)
+        place = self._place(session, agent, sender, channel, project, audience)
         if reason := compose.excluded(place.agent, self._settings.turn):
             return Brief(reason=reason)
         composed = compose.compact(*self._index_of(place), self._settings.compose)
@@ -557,10 +573,26 @@ class Foreword:
 
     # where things happen
 
-    def _place(self, session: str, agent: str, sender: str, channel: str, project: str) -> _Place:
+    def _place(
+        self,
+        session: str,
+        agent: str,
+        sender: str,
+        channel: str,
+        project: str,
+        audience: Audience | None = None,
+    ) -> _Place:
         key = _name(session)
         agent = _name(agent) or agent_of(key) or DEFAULT_AGENT
-        kind = classify(key, sender=_name(sender), owner_ids=self._settings.owner.ids)
+        owners = self._settings.owner.ids
+        kind = classify(key, sender=_name(sender), owner_ids=owners)
+        if audience is not None:
+            # A host may know of more listeners than the key tells, never of fewer.
+            kind = replace(kind, audience=max(kind.audience, audience))
+        usual = classify(key, owner_ids=owners)
+        if (kind.audience, kind.circle) != (usual.audience, usual.circle):
+            # Others listen in than the key says: a conversation of its own, which shares nothing with the usual one.
+            key = f"{key}|{kind.audience.label}:{kind.circle}"
         return _Place(
             agent,
             Session(key, agent, kind.kind, kind.audience, kind.circle, _name(project), _name(channel)),

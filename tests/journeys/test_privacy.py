@@ -53,6 +53,20 @@ def test_the_start_of_a_group_session_lists_nothing_private(home: Foreword) -> N
         assert home.compact(session).text == ""
 
 
+def test_a_stranger_on_the_owner_s_own_session_key_shares_nothing_with_it(home: Foreword) -> None:
+    """Hosts put every direct message into one main session by default: same key, other listener."""
+    home.record(Event("Resigning from the bank.", kind=Kind.SUMMARY, session=DM, sender="777"))
+    home.record(Event(SECRET, session="agent:main:main", sender="777"))
+    owners = Ask(QUESTION, session="agent:main:main", sender="777")
+    assert SECRET in home.brief(owners).text
+    assert "Resigning" in home.start("agent:main:main", sender="777").text
+    # The very same words within the time of a retry, a frozen stable part: neither may be handed over.
+    assert home.brief(Ask(QUESTION, session="agent:main:main", sender="999")).text == ""
+    assert home.start("agent:main:main", sender="999").text == ""
+    assert home.start("agent:main:main", audience=Audience.GROUP).text == ""
+    assert SECRET in home.brief(owners).text
+
+
 def test_agents_do_not_see_one_another_s_memories_unless_shared(open_home: Callable[..., Foreword]) -> None:
     foreword = open_home(gate__confident=0.0, gate__floor=0.0, gate__companion=0.0)
     foreword.record(Event(SECRET, session="agent:alice:main"))

@@ -15,7 +15,7 @@ class GatePolicy:
         default=0.75, metadata={"help": "A memory this sure is injected even alone.", "harmless": True}
     )
     floor: float = field(
-        default=0.12,
+        default=0.5,
         metadata={"help": "Below this a memory never passes; between, two must pass together.", "harmless": True},
     )
     companion: float = field(

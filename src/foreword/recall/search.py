@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from foreword.recall.dates import Span, spoken_of
 from foreword.recall.fusion import Field, Hit, Recipe, rank
 from foreword.recall.words import Term, ask_terms
-from foreword.store import Floats, Slots, View
+from foreword.store import Floats, Nearest, Slots, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,11 @@ class Query:
 _MAX_TERMS = 48
 _K1 = 1.2
 _B = 0.5
+# A store of three memories does not know yet which words are rare, nor how alike two strangers are: it judges as if it
+# had seen this many more memories, none of them about the ask, and this many of the usual likeness.
+_UNSEEN = 30
+_UNSEEN_VECTORS = 8
+_USUAL_MEAN, _USUAL_DEVIATION = 0.1, 0.1
 _WORD_POOL = 320
 _VECTOR_POOL = 128
 
@@ -60,7 +65,7 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
     mean = deviation = 0.0
     if query.vector is not None:
         nearest = view.nearest(query.vector, model=query.model, limit=_VECTOR_POOL)
-        mean, deviation = nearest.mean, nearest.deviation
+        mean, deviation = _background(nearest, view.size)
         pool = np.unique(np.concatenate((pool, nearest.slots.astype(np.int64))))
     if not len(pool):
         return []
@@ -83,7 +88,7 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
         terms=query.terms,
         rarity=words.rarity,
         span=query.span,
-        in_scope=view.size,
+        in_scope=view.size + _UNSEEN,
     )
     return rank(found, Recipe(), limit=limit or settings.candidates)
 
@@ -100,7 +105,8 @@ def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
     postings = view.postings([term.hash for term in terms])
     frequency = np.array([len(posting.slots) for posting in postings], np.float32)
     weight = np.array([term.weight for term in terms], np.float32)
-    rarity = (np.log1p((view.size - frequency + 0.5) / (frequency + 0.5)) * weight).astype(np.float32)
+    size = view.size + _UNSEEN
+    rarity = (np.log1p((size - frequency + 0.5) / (frequency + 0.5)) * weight).astype(np.float32)
     scores = np.zeros(view.span, np.float32)
     held = np.zeros(view.span, np.uint64)
     left = max_postings
@@ -118,6 +124,17 @@ def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
         scores[posting.slots] += rarity[place] * (_K1 + 1) * counts / (counts + norm)
         held[posting.slots] |= np.uint64(1 << place)
     return _Words(scores, held, rarity)
+
+
+def _background(nearest: Nearest, size: int) -> tuple[float, float]:
+    """Mean and deviation of similarity in this scope, leaning on the usual ones while there is little to go by."""
+    if nearest.deviation == 0.0 and not len(nearest.slots):
+        return 0.0, 0.0
+    total = size + _UNSEEN_VECTORS
+    mean = (size * nearest.mean + _UNSEEN_VECTORS * _USUAL_MEAN) / total
+    square = size * (nearest.deviation**2 + nearest.mean**2)
+    square += _UNSEEN_VECTORS * (_USUAL_DEVIATION**2 + _USUAL_MEAN**2)
+    return mean, max(square / total - mean**2, 1e-6) ** 0.5
 
 
 def _top(scores: Floats, limit: int) -> NDArray[np.int64]:
