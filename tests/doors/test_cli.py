@@ -150,7 +150,7 @@ def test_config_shows_where_each_value_came_from(run, folder, monkeypatch):
 
 
 def test_config_prints_one_value_alone(run, tmp_path):
-    assert run("config", "gate.floor").out == "0.12\n"
+    assert run("config", "compose.max_memories").out == "3\n"
     assert run("config", "compose.style").out == "markdown\n"
     assert run("config", "store.home", "--home", str(tmp_path / "h")).out == f"{tmp_path / 'h'}\n"
     assert run("config", "gate.floor", "--json").data["source"] == "default"

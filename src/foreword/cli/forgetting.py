@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _PREVIEWED = 10
 _SEARCHED = 100
+# About a second's work.
+_SLOW_FROM = 5_000
 _EXAMPLE = """\
 foreword forget m12 m13
 foreword forget --session agent:main:telegram:group:42 --before 2026-01-01
@@ -62,6 +64,8 @@ def forget(call: Call) -> int:
         if not args.yes and not _confirmed(call, memories):
             call.screen.note("Nothing was forgotten.")
             return Exit.NO
+        if len(memories) >= _SLOW_FROM and sys.stderr.isatty():
+            call.screen.note(f"Forgetting {len(memories):,} memories …")
         gone = engine.forget([one.id for one in memories])
     receipts = f" and {count(gone.receipts, 'receipt')} that named or quoted them" if gone.receipts else ""
     call.answer(

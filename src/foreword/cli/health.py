@@ -183,7 +183,7 @@ def _embedder(call: Call) -> tuple[bool, list[Check]]:
 
 
 def _probed(embedder: Embedder) -> str:
-    from foreword.providers.static import StaticEmbedder
+    from foreword.providers import StaticEmbedder
 
     if isinstance(embedder, StaticEmbedder):
         embedder.verify()
