@@ -4,7 +4,7 @@ from foreword import Ask, Event, Foreword
 
 with Foreword.open("~/memories") as foreword:
     foreword.record(Event("Maya's cat is called Biscuit.", session="monday"))
-    print(foreword.brief(Ask("What is the name of Maya's cat?", session="tuesday")).text)
+    print(foreword.brief(Ask("What is Maya's cat called?", session="tuesday")).text)
 """
 
 from importlib import import_module

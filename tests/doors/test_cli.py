@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sqlite3
 import stat
 import sys
@@ -92,8 +93,11 @@ def test_init_makes_a_private_home_and_a_settings_file_that_changes_nothing(run,
     assert load().sources == {}
 
 
-def test_init_says_what_comes_next(run):
-    assert "Next:" in run("init").out
+def test_init_says_what_comes_next_and_it_works(run):
+    suggested = run("init").out.partition("Next:\n")[2].splitlines()
+    done = [run(*shlex.split(line)[1:]) for line in suggested]
+    assert [one.code for one in done] == [0, 0, 0]
+    assert "Biscuit" in done[1].out
 
 
 def test_init_twice_leaves_what_a_person_wrote(run):

@@ -16,7 +16,7 @@ def add(verbs: Verbs) -> None:
         brief,
         summary="what the model should be given with this message, or nothing",
         more="The text alone goes to stdout; why goes to stderr, on a terminal or with --explain.",
-        example='foreword brief "What is the name of Maya\'s cat?" --session agent:main:main --explain',
+        example='foreword brief "What is Maya\'s cat called?" --session agent:main:main --explain',
     )
     add_text(parser, "the message that is about to be sent")
     add_place(parser, "session", "agent", "sender", "channel", "project")

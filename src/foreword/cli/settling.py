@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _NEXT = """\
 Next:
   foreword record "Maya's cat is called Biscuit."
-  foreword brief "What is the name of Maya's cat?"
+  foreword brief "What is Maya's cat called?"
   foreword doctor"""
 
 
