@@ -25,6 +25,12 @@ class StoreSettings:
 
 FILE_NAME = "foreword.db"
 _LOCK_WAIT_S = 10.0
+_UNWRITABLE = frozenset(
+    {
+        *(errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
+        *(errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG),
+    }
+)
 
 
 @contextmanager
@@ -34,7 +40,7 @@ def translated(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         raise _translate(error, path) from error
     except OSError as error:
-        if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOSPC, errno.ENOTDIR, errno.EEXIST):
+        if error.errno in _UNWRITABLE:
             raise StoreUnwritable(
                 f"The folder {path.parent} cannot be written: {error.strerror}.",
                 hint="Free some space, fix its permissions, or choose another home with --home or FOREWORD_HOME.",

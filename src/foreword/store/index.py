@@ -274,12 +274,16 @@ class Index:
         ).fetchall()
         if not rows:
             return space
-        numbers, memories, blobs = zip(*rows, strict=True)
         if space is None:
-            space = self._spaces[model] = _Space(len(blobs[0]) - 4)
-        owners = np.searchsorted(self._row.values, np.array(memories, np.int64)).astype(np.int32)
-        space.extend(owners, blobs, self.span)
-        space.last_row = int(numbers[-1])
+            space = self._spaces[model] = _Space(len(rows[0][2]) - 4)
+        space.last_row = int(rows[-1][0])
+        # A server may come to give vectors of another length under the same name; they can be neither compared nor
+        # allowed to stop every ask.
+        fitting = [(memory, blob) for _, memory, blob in rows if len(blob) == space.dims + 4]
+        if fitting:
+            memories, blobs = zip(*fitting, strict=True)
+            owners = np.searchsorted(self._row.values, np.array(memories, np.int64)).astype(np.int32)
+            space.extend(owners, blobs, self.span)
         return space
 
     def view(self, scope: Scope, connection: sqlite3.Connection) -> IndexView:
@@ -350,7 +354,7 @@ class IndexView:
         return space.nearest(vector, seen, limit)
 
     def similarity(self, vector: Floats, slots: Slots, *, model: str) -> Floats:
-        space = self._index._spaces.get(model)
+        space = self._index.space(model, self.connection)
         if space is None or space.dims != len(vector):
             return np.zeros(len(slots), np.float32)
         return space.similarity(vector, slots)

@@ -52,8 +52,9 @@ def migrate(connection: sqlite3.Connection, *, latest: int) -> None:
 
 def _version(connection: sqlite3.Connection) -> int:
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    application = int(connection.execute("PRAGMA application_id").fetchone()[0])
+    # In this order: another process may finish the first migration between the two, and tables come with their id.
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    application = int(connection.execute("PRAGMA application_id").fetchone()[0])
     if tables and application != APPLICATION_ID:
         raise StoreDamaged(
             "The memory store's file is a database of another program.", hint="Choose another home for Foreword."

@@ -39,9 +39,10 @@ class SqliteStore:
             place = self._session_row(connection, session) if session else None
             written = [self._add_one(connection, draft, place) for draft in drafts]
             if place is not None and drafts:
+                times = [draft.memory.at for draft in drafts]
                 connection.execute(
-                    "UPDATE session SET last_at = max(last_at, ?1), started_at = min(started_at, ?1) WHERE row = ?2",
-                    (max(draft.memory.at for draft in drafts), place),
+                    "UPDATE session SET last_at = max(last_at, ?), started_at = min(started_at, ?) WHERE row = ?",
+                    (max(times), min(times), place),
                 )
         return written
 
@@ -103,8 +104,14 @@ class SqliteStore:
     def forget(self, rows: Collection[int], *, texts: Collection[str]) -> Forgotten:
         gone = 0
         touched: set[int] = set()
+        places: set[int] = set()
         with self._connections.writing() as connection:
             for row in rows:
+                places.update(
+                    place
+                    for (place,) in connection.execute("SELECT session FROM memory WHERE row = ?", (row,))
+                    if place is not None
+                )
                 touched.update(self._receipts_naming(connection, row))
                 connection.execute("DELETE FROM delivery WHERE memory = ?", (row,))
                 connection.execute("DELETE FROM injected WHERE memory = ?", (row,))
@@ -119,14 +126,23 @@ class SqliteStore:
             for number in touched:
                 connection.execute("DELETE FROM injected WHERE receipt = ?", (number,))
                 connection.execute("DELETE FROM receipt WHERE row = ?", (number,))
+            # A session that has only just begun has nothing but its stable part, which must stay as it is.
             connection.execute(
-                "DELETE FROM session WHERE NOT EXISTS (SELECT 1 FROM memory WHERE memory.session = session.row)"
+                "DELETE FROM session WHERE (stable IS NULL OR row IN (SELECT value FROM json_each(?)))"
+                " AND NOT EXISTS (SELECT 1 FROM memory WHERE memory.session = session.row)"
                 " AND NOT EXISTS (SELECT 1 FROM receipt WHERE receipt.session = session.key)"
-                " AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.session = session.row)"
+                " AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.session = session.row)",
+                (json.dumps(sorted(places)),),
             )
             connection.execute("UPDATE counter SET value = value + 1 WHERE name = 'forgets'")
-        with translated(self.path):
-            busy = self._connections.here().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        try:
+            with translated(self.path):
+                # secure_delete clears what is freed, but not the copies that rows leave behind in the slack of a page
+                # when the tree is rebalanced; only a file written anew from its living rows holds nothing else.
+                self._connections.here().execute("VACUUM")
+                busy = self._connections.here().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        except StoreError as error:
+            raise StoreError(f"The memories are forgotten, but the file still holds traces of them: {error}") from error
         if busy:
             raise StoreError(
                 "The memories are forgotten, but another process is reading the journal, which still holds them.",
@@ -171,10 +187,11 @@ class SqliteStore:
 
     def get(self, rows: Sequence[int], scope: Scope | None = None) -> list[Memory]:
         condition, values = _visible(scope)
-        marks = ",".join("?" * len(rows))
         with self._connections.reading() as connection:
+            # One JSON value, because the number of SQL variables is limited and an owner may forget a whole agent.
             found = connection.execute(
-                f"SELECT {_MEMORY} WHERE m.row IN ({marks}) AND {condition}", (*rows, *values)
+                f"SELECT {_MEMORY} WHERE m.row IN (SELECT value FROM json_each(?)) AND {condition}",
+                (json.dumps([int(row) for row in rows]), *values),
             ).fetchall()
         memories = {memory.row: memory for memory in map(_memory, found)}
         return [memories[row] for row in rows if row in memories]
@@ -236,8 +253,8 @@ class SqliteStore:
     def stale_rows(self, model: str, *, limit: int) -> list[Memory]:
         with self._connections.reading() as connection:
             found = connection.execute(
-                f"SELECT {_MEMORY} WHERE m.row > coalesce((SELECT upto FROM embedded WHERE model = ?1), 0) AND NOT EXISTS"
-                " (SELECT 1 FROM vector AS v WHERE v.memory = m.row AND v.model = ?1) ORDER BY m.row LIMIT ?2",
+                f"SELECT {_MEMORY} WHERE m.row > coalesce((SELECT upto FROM embedded WHERE model = ?1), 0)"
+                " AND NOT EXISTS (SELECT 1 FROM vector AS v WHERE v.memory = m.row AND v.model = ?1) ORDER BY m.row LIMIT ?2",
                 (model, limit),
             ).fetchall()
         return [_memory(one) for one in found]
