@@ -1,0 +1,1011 @@
+"""What every store promises (`foreword/store/contract.py`), and, at the end, what the SQLite file must survive."""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import random
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from foreword.errors import ForewordError, StoreDamaged, StoreError, StoreFromTheFuture, StoreUnwritable
+from foreword.model import Audience, Kind, Memory, Origin, Scope, Session, SessionKind, content_hash
+from foreword.recall import bag
+from foreword.recall.words import word_hash
+from foreword.store import Draft, SqliteStore, Store, Turn, View
+
+OWNER = Scope(agent="ada")
+EVERYTHING = Scope(agent="", every_agent=True, every_project=True)
+MODEL, OTHER_MODEL = "small-8", "large-16"
+FILE = "foreword.db"
+
+
+def draft(
+    memory: Memory | str, *, fingerprint: str = "", vectors: Any = None, model: str = MODEL, **fields: Any
+) -> Draft:
+    if isinstance(memory, str):
+        memory = Memory(memory, agent="ada", **fields)
+    words = bag(memory)
+    return Draft(
+        memory,
+        fingerprint or content_hash(repr(memory)),
+        words.words,
+        words.counts,
+        words.length,
+        model if vectors is not None else "",
+        None if vectors is None else np.atleast_2d(np.asarray(vectors, np.float32)),
+    )
+
+
+def unit(*values: float) -> np.ndarray:
+    vector = np.zeros(8, np.float32)
+    vector[: len(values)] = values
+    return vector / np.linalg.norm(vector)
+
+
+def texts(memories: Sequence[Memory]) -> list[str]:
+    return [memory.text for memory in memories]
+
+
+def everything(store: Store) -> list[Memory]:
+    with store.view(EVERYTHING) as view:
+        rows = view.facts(np.arange(view.span, dtype=np.int32)).row.tolist()
+    return store.get(rows)
+
+
+def rows_with(view: View, word: str) -> list[int]:
+    [postings] = view.postings([word_hash(word)])
+    return view.facts(postings.slots).row.tolist()
+
+
+def rows_near(view: View, vector: np.ndarray, *, model: str = MODEL, limit: int = 100) -> list[int]:
+    return view.facts(view.nearest(vector, model=model, limit=limit).slots).row.tolist()
+
+
+def receipt(ask: str = "what was it", *, rows: Sequence[int] = (), **fields: Any) -> dict[str, Any]:
+    return {
+        "agent": "ada",
+        "session": "talk",
+        "at": 1.0,
+        "ask": ask,
+        "tokens": 0,
+        "avoided": 0,
+        "candidates": [{"row": row} for row in rows],
+        **fields,
+    }
+
+
+def settle(store: Store, session: Session, *, delivered: Sequence[tuple[int, str]] = (), **fields: Any) -> int:
+    return store.settle(
+        store.turn(session),
+        asked_at=fields.pop("asked_at", 1.0),
+        ask_hash=fields.pop("ask_hash", ""),
+        delivered=delivered,
+        block_hash=fields.pop("block_hash", ""),
+        receipt=receipt(session=session.key, agent=session.agent, **fields),
+    )
+
+
+TALK = Session("talk", "ada", SessionKind.MAIN_SESSION)
+
+
+# Writing
+
+
+@pytest.mark.proves("P6")
+def test_a_memory_comes_back_as_it_was_given(store: Store) -> None:
+    given_memory = Memory(
+        text="The parser keeps comments.\n\nIt drops 'blank' lines; naïve → 完 ✅",
+        kind=Kind.OBSERVATION,
+        origin=Origin.TOOL,
+        audience=Audience.GROUP,
+        circle="red",
+        agent="ada",
+        session="talk",
+        project="compiler",
+        channel="telegram",
+        sender="Grace",
+        at=1_700_000_000.25,
+        source_id="msg-7",
+        title="Parser notes",
+        type="discovery",
+        files=("src/parser.py", "größe.md"),
+        concepts=("comments", "whitespace"),
+        decisions=("keep them",),
+        tokens=17,
+    )
+    [written] = store.add([draft(given_memory)], TALK)
+    assert written.created
+    assert store.get([written.row]) == [replace(given_memory, row=written.row)]
+
+
+def test_adding_the_same_fingerprint_again_changes_nothing(store: Store) -> None:
+    [first] = store.add([draft("tea at four", fingerprint="f")], TALK)
+    [again] = store.add([draft("tea at five", fingerprint="f")], TALK)
+    assert (again.row, again.created) == (first.row, False)
+    assert texts(everything(store)) == ["tea at four"]
+
+
+def test_a_fingerprint_twice_in_one_batch_is_kept_once(store: Store) -> None:
+    written = store.add([draft("one", fingerprint="f"), draft("two"), draft("one", fingerprint="f")], TALK)
+    assert [one.created for one in written] == [True, True, False]
+    assert written[0].row == written[2].row
+    assert texts(everything(store)) == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        pytest.param(replace(draft("x"), memory=Memory("x", agent="ada", at=float("nan"))), id="a time that is none"),
+        pytest.param(replace(draft("x"), memory=Memory(None, agent="ada")), id="no text"),  # type: ignore[arg-type]
+        pytest.param(replace(draft("x"), memory=Memory("x", agent="ada", kind=None)), id="no kind"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_batch_with_one_broken_memory_keeps_none_of_it(store: Store, broken: Draft) -> None:
+    store.add([draft("from before")], TALK)
+    with pytest.raises((StoreError, AttributeError)):
+        store.add([draft("good", vectors=unit(1)), broken, draft("good too")], replace(TALK, key="new talk"))
+    assert texts(everything(store)) == ["from before"]
+    assert [session.key for session in store.sessions(limit=10)] == ["talk"]
+    assert store.census().vectors == {}
+    assert store.add([draft("good")], TALK)[0].created, "what failed must not be taken for known"
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(order=st.lists(st.integers(0, 5), max_size=20))
+def test_recording_twice_equals_once(tmp_path_factory: pytest.TempPathFactory, order: list[int]) -> None:
+    store = SqliteStore(tmp_path_factory.mktemp("twice"))
+    for number in order:
+        store.add([draft(f"fact {number}")], TALK)
+    assert texts(everything(store)) == [f"fact {number}" for number in dict.fromkeys(order)]
+    store.close()
+
+
+# Views: who may see what
+
+
+AUDIENCES = tuple(Audience)
+CIRCLES = ("", "red", "blue")
+AGENTS = ("", "ada", "bob")
+PROJECTS = ("", "ship", "shore")
+
+
+def may_see(scope: Scope, memory: Memory) -> bool:
+    """The rule, said once more and as plainly as possible."""
+    if memory.audience < scope.audience:
+        return False
+    if scope.audience != Audience.PRIVATE and memory.circle not in ("", scope.circle):
+        return False
+    if not scope.every_agent and memory.agent not in ("", scope.agent):
+        return False
+    return scope.every_project or scope.project == "" or memory.project in ("", scope.project)
+
+
+@pytest.mark.parametrize("audience", AUDIENCES, ids=lambda audience: audience.label)
+def test_no_question_to_a_store_reaches_beyond_its_scope(store: Store, audience: Audience) -> None:
+    world: list[Memory] = []
+    ways = itertools.product(AUDIENCES, CIRCLES, AGENTS, PROJECTS)
+    vectors = np.random.default_rng(7).normal(size=(81, 8)).astype(np.float32)
+    for number, (heard_by, circle, agent, project) in enumerate(ways):
+        session = Session(f"talk {number % 5}", "ada")
+        memory = Memory(
+            f"common marble{number} " + "filler " * (number % 4),
+            kind=Kind.NOTE,
+            audience=heard_by,
+            circle=circle,
+            agent=agent,
+            project=project,
+            session=session.key,
+            at=1000.0 + number,
+        )
+        [written] = store.add([draft(memory, vectors=vectors[number])], session)
+        world.append(replace(memory, row=written.row))
+    lengths = {memory.row: bag(memory).length for memory in world}
+    question = unit(1, 2, 3)
+
+    for circle, agent, project, every_agent, every_project in itertools.product(
+        (*CIRCLES, "green"), (*AGENTS, "eve"), (*PROJECTS, "sky"), (False, True), (False, True)
+    ):
+        scope = Scope(agent, audience, circle, project, every_agent, every_project)
+        seen = [memory for memory in world if may_see(scope, memory)]
+        rows = [memory.row for memory in seen]
+        with store.view(scope) as view:
+            assert view.size == len(rows)
+            assert view.mean_length == pytest.approx(np.mean([lengths[row] for row in rows]) if rows else 0.0)
+            common, unseen = view.postings([word_hash("common"), word_hash("never-said")])
+            facts = view.facts(common.slots)
+            assert facts.row.tolist() == rows
+            assert common.lengths.tolist() == facts.length.tolist() == [lengths[row] for row in rows]
+            assert not len(unseen.slots)
+            assert all(
+                len(one.slots) == 1 for one in view.postings([word_hash(f"marble{row - 1}") for row in rows[:5]])
+            )
+            nearest = view.nearest(question, model=MODEL, limit=100)
+            assert sorted(view.facts(nearest.slots).row.tolist()) == rows
+            similarity = view.similarity(question, nearest.slots, model=MODEL)
+            assert similarity == pytest.approx(nearest.similarity, abs=1e-6)
+            if rows:
+                assert nearest.mean == pytest.approx(float(similarity.mean()), abs=1e-5)
+                assert nearest.deviation == pytest.approx(float(similarity.std()), abs=1e-5)
+            neighbours = facts.before[facts.before >= 0].tolist() + facts.after[facts.after >= 0].tolist()
+            assert set(view.facts(np.array(neighbours, np.int32)).row.tolist()) <= set(rows)
+            slot_of = dict(zip(facts.row.tolist(), common.slots.tolist(), strict=True))
+            for row, before, after in zip(rows, facts.before.tolist(), facts.after.tolist(), strict=True):
+                assert before == slot_of.get(row - 5, -1), "the one before in the same session, if it may be seen"
+                assert after == slot_of.get(row + 5, -1)
+        assert [memory.row for memory in store.get(range(1, 90), scope)] == rows
+        assert store.recent(Kind.NOTE, scope, limit=100) == seen[::-1]
+        of_session = [memory for memory in seen if memory.session == "talk 0"]
+        assert store.around(world[0].row, reach=None, scope=scope) == of_session
+        near = [memory for memory in of_session if abs(world.index(memory) - 40) <= 5]
+        assert store.around(world[40].row, reach=1, scope=scope) == near
+
+
+def test_a_private_memory_never_reaches_a_group(store: Store) -> None:
+    store.add([draft("the surgery is on Monday", vectors=unit(1))], TALK)
+    for audience in (Audience.GROUP, Audience.EXTERNAL):
+        with store.view(Scope("ada", audience, every_agent=True, every_project=True)) as view:
+            assert view.size == 0
+            assert rows_with(view, "surgeri") == rows_near(view, unit(1)) == []
+
+
+def test_without_a_scope_the_owner_may_get_everything(store: Store) -> None:
+    drafts = [draft(Memory(f"said {audience.label}", audience=audience, agent="bob")) for audience in AUDIENCES]
+    rows = [one.row for one in store.add(drafts, None)]
+    assert len(store.get(rows)) == 3
+    assert [len(store.around(row, reach=2)) for row in rows] == [1, 1, 1]
+
+
+def test_an_empty_store_answers_every_question_with_nothing(store: Store) -> None:
+    with store.view(OWNER) as view:
+        assert (view.size, view.span, view.mean_length) == (0, 0, 0.0)
+        assert rows_with(view, "tea") == rows_near(view, unit(1)) == []
+    assert store.get([]) == store.get([1, 2]) == store.around(1, reach=3) == []
+    assert store.recent(Kind.NOTE, OWNER, limit=5) == store.sessions(limit=5) == store.receipts(limit=5) == []
+    assert store.receipt(1) is None
+    assert store.stale_rows(MODEL, limit=5) == []
+
+
+def test_memories_come_in_the_order_asked_for_and_missing_ones_are_left_out(store: Store) -> None:
+    a, b, c = (one.row for one in store.add([draft("a"), draft("b"), draft("c")], TALK))
+    assert texts(store.get([c, a, 999, b, a])) == ["c", "a", "b", "a"]
+
+
+def test_a_great_many_rows_can_be_asked_for_at_once(store: Store) -> None:
+    [written] = store.add([draft("a needle")], TALK)
+    assert texts(store.get([*range(300_000, 0, -1), written.row])) == ["a needle", "a needle"]
+
+
+def test_neighbours_stay_within_their_session(store: Store) -> None:
+    for number in range(4):
+        store.add([draft(f"one {number}")], Session("one", "ada"))
+        store.add([draft(f"two {number}")], Session("two", "ada"))
+    store.add([draft("alone")], None)
+    here = store.get(range(1, 10))
+    middle = next(memory.row for memory in here if memory.text == "one 2")
+    assert texts(store.around(middle, reach=1)) == ["one 1", "one 2", "one 3"]
+    assert texts(store.around(middle, reach=0)) == ["one 2"]
+    assert texts(store.around(middle, reach=None)) == ["one 0", "one 1", "one 2", "one 3"]
+    assert texts(store.around(here[-1].row, reach=None)) == ["alone"], "what has no session has no neighbours"
+
+
+def test_the_newest_of_a_kind_come_first_without_the_asking_session(store: Store) -> None:
+    for at, kind, key in [
+        (5.0, Kind.SUMMARY, "one"),
+        (9.0, Kind.SUMMARY, "two"),
+        (7.0, Kind.SUMMARY, "three"),
+        (8.0, Kind.NOTE, "one"),
+    ]:
+        store.add([draft(f"{kind} of {key}", kind=kind, at=at)], Session(key, "ada"))
+    store.add([draft("summary of nothing", kind=Kind.SUMMARY, at=6.0)], None)
+    newest = texts(store.recent(Kind.SUMMARY, OWNER, limit=3))
+    assert newest == ["summary of two", "summary of three", "summary of nothing"]
+    assert texts(store.recent(Kind.SUMMARY, OWNER, limit=2, besides="two")) == [
+        "summary of three",
+        "summary of nothing",
+    ]
+
+
+def test_rows_are_named_by_every_given_part_and_never_by_none(store: Store) -> None:
+    store.add([draft("a", at=1.0, source_id="s1"), draft("b", at=2.0)], TALK)
+    store.add([draft(Memory("c", agent="bob", at=3.0))], Session("other", "bob"))
+    assert store.rows_of() == []
+    assert store.rows_of(session="talk") == [1, 2]
+    assert store.rows_of(agent="bob") == [3]
+    assert store.rows_of(source_id="s1") == [1]
+    assert store.rows_of(before=3.0) == [1, 2]
+    assert store.rows_of(session="talk", before=2.0) == [1]
+    assert store.rows_of(session="talk", agent="bob") == []
+    assert store.rows_of(before=0.0) == []
+
+
+# Words and vectors against brute force
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    bags=st.lists(st.dictionaries(st.integers(0, 9), st.integers(1, 255), max_size=6), min_size=1, max_size=40),
+    batch=st.integers(1, 9),
+)
+def test_words_are_found_where_they_were_put(
+    tmp_path_factory: pytest.TempPathFactory, bags: list[dict[int, int]], batch: int
+) -> None:
+    store = SqliteStore(tmp_path_factory.mktemp("words"))
+    drafts = [
+        Draft(
+            Memory("x", agent="ada"),
+            str(number),
+            np.array([word * 400_000_000 for word in one], np.uint32),
+            np.array(list(one.values()), np.uint8),
+            sum(one.values()),
+        )
+        for number, one in enumerate(bags)
+    ]
+    for start in range(0, len(drafts), batch):
+        store.add(drafts[start : start + batch], None)
+        with store.view(OWNER) as view:  # read in between, so that segments are merged in many ways
+            assert view.size == min(start + batch, len(drafts))
+    with store.view(OWNER) as view:
+        for word, postings in enumerate(view.postings([number * 400_000_000 for number in range(11)])):
+            rows = view.facts(postings.slots).row.tolist()
+            expected = {row: one[word] for row, one in enumerate(bags, 1) if word in one}
+            assert dict(zip(rows, postings.counts.tolist(), strict=True)) == expected
+            assert postings.lengths.tolist() == [sum(bags[row - 1].values()) for row in rows]
+    store.close()
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**32), parts=st.lists(st.integers(1, 4), min_size=1, max_size=30))
+def test_the_nearest_vectors_are_the_nearest(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, parts: list[int]
+) -> None:
+    store = SqliteStore(tmp_path_factory.mktemp("vectors"))
+    draw = np.random.default_rng(seed)
+    vectors = []
+    for count in parts:
+        raw = draw.normal(size=(count, 70)).astype(np.float32)
+        vectors.append(raw / np.linalg.norm(raw, axis=1, keepdims=True))
+    store.add([draft(f"memory {place}", vectors=vector) for place, vector in enumerate(vectors)], None)
+    question = draw.normal(size=70).astype(np.float32)
+    question /= np.linalg.norm(question)
+    exact = [float((vector @ question).max()) for vector in vectors]
+    with store.view(OWNER) as view:
+        everyone = view.similarity(question, np.arange(len(parts), dtype=np.int32), model=MODEL)
+        assert everyone == pytest.approx(exact, abs=0.01), "asked for before anything else, too"
+        nearest = view.nearest(question, model=MODEL, limit=len(parts))
+        assert sorted(nearest.slots.tolist()) == list(range(len(parts))), "each memory once, by its closest part"
+        assert (np.diff(nearest.similarity) <= 0).all()
+        assert nearest.similarity == pytest.approx([exact[slot] for slot in nearest.slots], abs=0.01)
+        # Thirty in a hundred and twenty vectors: fewer are asked for than there are, and the best are among them.
+        few = view.nearest(question, model=MODEL, limit=3)
+        assert few.similarity[0] == pytest.approx(max(exact), abs=0.2)
+        every_part = np.concatenate(vectors) @ question
+        assert nearest.mean == pytest.approx(float(every_part.mean()), abs=0.01)
+        assert nearest.deviation == pytest.approx(float(every_part.std()), abs=0.01)
+    store.close()
+
+
+@pytest.mark.proves("S9")
+def test_vectors_of_two_models_never_mix(store: Store) -> None:
+    store.add([draft("old", vectors=unit(1), model=MODEL)], TALK)
+    store.add([draft("new", vectors=np.eye(16)[0], model=OTHER_MODEL)], TALK)
+    store.add([draft("none at all")], TALK)
+    with store.view(OWNER) as view:
+        assert rows_near(view, unit(1)) == [1]
+        assert rows_near(view, np.eye(16, dtype=np.float32)[0], model=OTHER_MODEL) == [2]
+        assert rows_near(view, unit(1), model="unheard-of") == []
+        assert rows_near(view, np.eye(16, dtype=np.float32)[0], model=MODEL) == [], "a vector of another length"
+        slots = np.arange(3, dtype=np.int32)
+        assert view.similarity(unit(1), slots, model=MODEL).tolist() == pytest.approx([1, 0, 0], abs=0.01)
+        assert view.similarity(unit(1), slots, model=OTHER_MODEL).tolist() == [0, 0, 0]
+    assert store.census().vectors == {MODEL: 1, OTHER_MODEL: 1}
+
+
+@pytest.mark.proves("S9")
+def test_a_changed_model_finds_what_it_has_to_embed_and_nothing_is_lost_meanwhile(store_factory: Any) -> None:
+    here, there = store_factory(), store_factory()
+    here.add([draft("first", vectors=unit(1)), draft("second", vectors=unit(0, 1))], TALK)
+    assert here.stale_rows(MODEL, limit=9) == []
+    assert texts(here.stale_rows(OTHER_MODEL, limit=9)) == ["first", "second"]
+    assert texts(here.stale_rows(OTHER_MODEL, limit=1)) == ["first"]
+
+    large = np.eye(16, dtype=np.float32)
+    here.put_vectors(OTHER_MODEL, [(1, large[:2])])
+    there.add([draft("third", vectors=unit(0, 0, 1))], TALK)  # another process still has the old model
+    here.add([draft("fourth", vectors=large[3], model=OTHER_MODEL)], TALK)
+    there.add([draft("fifth")], TALK)  # and a third one has none
+    assert texts(here.stale_rows(OTHER_MODEL, limit=9)) == ["second", "third", "fifth"]
+    assert texts(there.stale_rows(MODEL, limit=9)) == ["fourth", "fifth"]
+    with here.view(OWNER) as view:
+        assert rows_with(view, "second") == [2], "words answer while vectors are rebuilt"
+
+    stale = here.stale_rows(OTHER_MODEL, limit=9)
+    here.put_vectors(OTHER_MODEL, [(memory.row, large[[memory.row]]) for memory in stale])
+    there.add([draft("sixth", vectors=unit(1, 1))], TALK)
+    assert texts(here.stale_rows(OTHER_MODEL, limit=9)) == ["sixth"]
+    here.put_vectors(OTHER_MODEL, [(6, large[[6]])])
+    here.put_vectors(OTHER_MODEL, [(6, large[[7]])])  # twice is once
+    assert here.stale_rows(OTHER_MODEL, limit=9) == []
+
+    with there.view(OWNER) as view:
+        assert sorted(rows_near(view, unit(1))) == [1, 2, 3, 6]
+    here.keep_only_model(OTHER_MODEL)
+    with there.view(OWNER) as view:
+        assert rows_near(view, unit(1)) == [], "dropped vectors are gone for an open store as well"
+        assert rows_near(view, large[6], model=OTHER_MODEL)[0] == 6
+        assert sorted(rows_near(view, large[6], model=OTHER_MODEL)) == [1, 2, 3, 4, 5, 6]
+    assert here.census().vectors == {OTHER_MODEL: 6}
+    assert len(there.stale_rows(MODEL, limit=9)) == 6, "the old model would have to start again"
+
+
+def test_a_vector_for_a_memory_that_was_forgotten_meanwhile_is_ignored(store: Store) -> None:
+    store.add([draft("goes"), draft("stays")], TALK)
+    store.forget([1], texts=[])
+    store.put_vectors(MODEL, [(1, np.atleast_2d(unit(1))), (2, np.atleast_2d(unit(1)))])
+    with store.view(OWNER) as view:
+        assert rows_near(view, unit(1)) == [2]
+    assert store.stale_rows(MODEL, limit=9) == []
+
+
+def test_vectors_that_change_their_length_under_one_name_stop_nobody(store: Store) -> None:
+    store.add([draft("maple", vectors=unit(1)), draft("birch", vectors=np.eye(16)[0])], TALK)
+    with store.view(OWNER) as view:
+        assert rows_with(view, "birch") == [2]
+        assert rows_near(view, unit(1)) == [1]
+    store.add([draft("linden", vectors=unit(0, 1))], TALK)
+    with store.view(OWNER) as view:
+        assert rows_near(view, unit(0, 1)) == [3, 1]
+
+
+# Several at once
+
+
+def test_an_open_store_sees_what_another_writes_and_forgets(store_factory: Any) -> None:
+    here, there = store_factory(), store_factory()
+    with here.view(OWNER) as view:
+        assert view.size == 0
+    there.add([draft("walnut cake", vectors=unit(1)), draft("plum cake", vectors=unit(0, 1))], TALK)
+    with here.view(OWNER) as view:
+        assert rows_with(view, "cake") == [1, 2]
+        assert rows_near(view, unit(1)) == [1, 2]
+    there.forget([1], texts=[])
+    with here.view(OWNER) as view:
+        assert rows_with(view, "cake") == rows_near(view, unit(1)) == [2]
+    here.add([draft("cherry cake", vectors=unit(1, 1))], TALK)
+    with there.view(OWNER) as view:
+        assert rows_with(view, "cake") == [2, 3]
+        facts = view.facts(view.postings([word_hash("cake")])[0].slots)
+        assert facts.before.tolist() == [-1, 0], "what is left moves together"
+        assert facts.after.tolist() == [1, -1]
+
+
+def test_a_view_holds_still_while_another_process_writes(store_factory: Any) -> None:
+    here, there = store_factory(), store_factory()
+    here.add([draft("first cake", vectors=unit(1))], TALK)
+    with here.view(OWNER) as view:
+        there.add([draft("second cake", vectors=unit(1))], TALK)
+        assert (view.size, rows_with(view, "cake"), rows_near(view, unit(1))) == (1, [1], [1])
+    with here.view(OWNER) as view:
+        assert view.size == 2
+
+
+def test_one_store_may_be_used_by_many_threads(store: Store) -> None:
+    def work(name: str) -> None:
+        for number in range(15):
+            store.add([draft(f"{name} says pebble {number}", vectors=unit(1, number))], Session(name, "ada"))
+            with store.view(OWNER) as view:
+                assert len(rows_with(view, "pebbl")) == view.size
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, [f"thread{number}" for number in range(4)]))
+    assert store.census().memories == 60
+
+
+def _write_many(place: Any, name: str, count: int, together: Any) -> None:
+    store = place()
+    together.wait()
+    for number in range(count):
+        [written] = store.add([draft(f"{name} {number}", vectors=unit(1, number))], Session(name, "ada"))
+        assert written.created
+        settle(store, Session(name, "ada"), delivered=[(written.row, f"{name}{number}")])
+    store.close()
+
+
+@pytest.mark.proves("D11")
+def test_two_processes_that_write_at_once_lose_nothing(store_factory: Any) -> None:
+    context = multiprocessing.get_context("spawn")
+    together = context.Barrier(2)
+    writers = [
+        context.Process(target=_write_many, args=(store_factory, name, 200, together)) for name in ("left", "right")
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0, 0]
+    store = store_factory()
+    assert store.check() == []
+    census = store.census()
+    assert (census.memories, census.receipts, census.sessions, census.vectors) == (400, 400, 2, {MODEL: 400})
+    for name in ("left", "right"):
+        assert texts(store.get(store.rows_of(session=name))) == [f"{name} {number}" for number in range(200)]
+        assert len(store.turn(Session(name, "ada")).delivered) == 200
+
+
+# Forgetting
+
+
+@pytest.mark.proves("B5")
+def test_forgetting_leaves_no_byte_behind(store_factory: Any) -> None:
+    store = store_factory()
+    secret = Memory(
+        text="The vault code is tangerine-one-nine.",
+        kind=Kind.SUMMARY,
+        agent="ada",
+        session="talk",
+        channel="tangerine-channel",
+        sender="tangerine-sender",
+        source_id="tangerine-source",
+        title="tangerine-title",
+        type="tangerine-type",
+        files=("tangerine-file.md",),
+        concepts=("tangerine-concept",),
+        decisions=("tangerine-decision",),
+        at=5.0,
+    )
+    [kept] = store.add([draft("The kettle is blue.")], TALK)
+    [gone] = store.add([draft(secret, vectors=unit(1))], TALK)
+    [also] = store.add([draft("The kettle is on.", vectors=unit(0, 1))], TALK)
+    store.freeze(Session("later", "ada"), "index: tangerine-title", [kept.row, gone.row])
+    store.freeze(Session("blue", "ada"), "index: kettle", [kept.row])
+    later = Session("later", "ada")
+    settle(store, later, ask="about the vault", rows=[kept.row, gone.row], delivered=[(gone.row, "hash-of-text")],
+           block_hash="hash-of-block", notes=["tangerine-note"])  # fmt: skip
+    settle(store, later, ask="is it true that The vault code is tangerine-one-nine. or not")
+    settle(store, later, ask="vault code is tangerine-one-nine")
+    innocent = settle(store, later, ask="which colour is the kettle", rows=[kept.row], delivered=[(kept.row, "kettle")])
+    assert store_factory.bytes_on_disk().count(b"tangerine") > 8
+
+    forgotten = store.forget([gone.row], texts=[secret.text])
+
+    assert (forgotten.memories, forgotten.receipts) == (1, 3)
+    assert b"tangerine" not in store_factory.bytes_on_disk()
+    assert b"hash-of-" not in store_factory.bytes_on_disk()
+    assert not store.was_delivered("hash-of-text")
+    assert not store.was_delivered("hash-of-block")
+    assert store.was_delivered("kettle")
+    assert texts(store.get([kept.row, gone.row, also.row])) == ["The kettle is blue.", "The kettle is on."]
+    assert [one["id"] for one in store.receipts(limit=9)] == [f"r{innocent}"]
+    assert store.turn(later).delivered == {kept.row}
+    assert store.stable(later) is None
+    assert store.stable(Session("blue", "ada")) == "index: kettle"
+    with store.view(OWNER) as view:
+        assert rows_with(view, "tangerin") == []
+        assert rows_near(view, unit(1)) == [also.row]
+    assert store.check() == []
+    store.close()
+    assert b"tangerine" not in store_factory.bytes_on_disk()
+
+
+@pytest.mark.proves("B5")
+@pytest.mark.parametrize("seed", [85, 297, 309])
+def test_forgetting_leaves_nothing_in_the_slack_of_a_page(store_factory: Any, seed: int) -> None:
+    # Deleting makes SQLite move other rows between pages, and a moved row may leave a copy of itself where it was.
+    draw = random.Random(seed)
+    store = store_factory()
+    needles = {}
+    for number in range(60):
+        needle = f"needle{seed:03}x{number:03}"
+        text = (needle + " ") * (draw.choice([20, 300, 900, 1800, 3000]) // 13 + 1)
+        needles[store.add([draft(text)], None)[0].row] = needle
+    order = list(needles)
+    draw.shuffle(order)
+    for count, row in enumerate(order[:57], 1):
+        store.forget([row], texts=[])
+        on_disk = store_factory.bytes_on_disk()
+        assert [needles[one] for one in order[:count] if needles[one].encode() in on_disk] == []
+        assert needles[order[-1]].encode() in on_disk
+
+
+def test_forgetting_by_text_alone_takes_the_receipts_that_quote_it(store: Store) -> None:
+    settle(store, TALK, ask="a hedgehog lives in the garden shed")
+    settle(store, TALK, ask="garden")
+    settle(store, TALK, ask="the weather in Lisbon")
+    assert store.forget([], texts=["a hedgehog lives in the garden shed"]).receipts == 1
+    assert [one["ask"] for one in store.receipts(limit=9)] == ["the weather in Lisbon", "garden"]
+    assert store.forget([], texts=["garden"]).receipts == 1, "a short text only when it is the whole ask"
+    assert store.forget([], texts=["in"]).receipts == 0
+
+
+def test_forgetting_what_is_not_there_changes_nothing(store: Store) -> None:
+    store.add([draft("stays")], TALK)
+    assert store.forget([99], texts=["never said by anybody"]) == store.forget([], texts=[])
+    assert texts(everything(store)) == ["stays"]
+
+
+def test_a_forgotten_number_is_never_given_again(store: Store) -> None:
+    [gone] = store.add([draft("first")], TALK)
+    store.forget([gone.row], texts=[])
+    [written] = store.add([draft("first")], TALK)
+    assert written.created
+    assert written.row > gone.row, "an id in an old conversation must not come to mean something else"
+
+
+def test_a_session_of_which_nothing_is_left_is_forgotten_too(store: Store) -> None:
+    store.add([draft("a"), draft("b")], TALK)
+    store.add([draft("c")], Session("other", "ada"))
+    store.forget([1, 2], texts=[])
+    assert [session.key for session in store.sessions(limit=9)] == ["other"]
+
+
+def test_a_session_that_has_only_begun_keeps_its_stable_part_when_something_else_is_forgotten(store: Store) -> None:
+    store.add([draft("a")], TALK)
+    fresh = Session("fresh", "ada")
+    store.freeze(fresh, "index", [])
+    store.freeze(TALK, "its own", [])
+    store.forget([1], texts=[])
+    assert store.stable(fresh) == "index"
+    assert store.stable(TALK) is None, "a session that was forgotten takes its stable part along"
+
+
+# Between turns
+
+
+def test_a_new_session_remembers_nothing(store: Store) -> None:
+    assert store.turn(TALK) == Turn(TALK)
+    assert store.stable(TALK) is None
+    assert not store.was_delivered("anything")
+    assert store.sessions(limit=9) == [], "looking leaves no trace"
+
+
+@pytest.mark.proves("D9")
+def test_a_turn_is_remembered_by_whoever_opens_the_store_next(store_factory: Any) -> None:
+    store = store_factory()
+    rows = [one.row for one in store.add([draft("a"), draft("b")], TALK)]
+    number = settle(store, TALK, asked_at=12.5, ask_hash="h1", delivered=[(rows[0], "hash-a")], block_hash="hash-block")
+    settle(store, TALK, asked_at=13.5, ask_hash="h2", delivered=[(rows[1], "hash-b")])
+    store.close()
+    again = store_factory()
+    turn = again.turn(TALK)
+    assert (turn.asked_at, turn.ask_hash, turn.delivered) == (13.5, "h2", set(rows))
+    assert turn.receipt == number + 1
+    assert all(again.was_delivered(one) for one in ("hash-a", "hash-b", "hash-block"))
+    assert again.turn(replace(TALK, agent="bob")) == Turn(replace(TALK, agent="bob")), "the same key, another agent"
+
+
+def test_after_compaction_everything_may_be_said_again_but_is_still_known_as_ours(store: Store) -> None:
+    [written] = store.add([draft("a")], TALK)
+    settle(store, TALK, ask_hash="h", delivered=[(written.row, "hash-a")])
+    store.freeze(TALK, "stable", [])
+    other = Session("other", "ada")
+    settle(store, other, delivered=[(written.row, "hash-a")])
+    store.compacted(TALK)
+    turn = store.turn(TALK)
+    assert (turn.delivered, turn.ask_hash, turn.epoch) == (frozenset(), "", 1)
+    assert store.stable(TALK) is None
+    assert store.was_delivered("hash-a")
+    assert store.turn(other).delivered == {written.row}
+    settle(store, TALK, delivered=[(written.row, "hash-a")])
+    assert store.turn(TALK).delivered == {written.row}
+
+
+@pytest.mark.proves("B3")
+def test_the_first_stable_part_wins(store_factory: Any) -> None:
+    here, there = store_factory(), store_factory()
+    assert here.freeze(TALK, "the first", [1]) == "the first"
+    assert there.freeze(TALK, "the second", [2]) == "the first"
+    assert here.stable(TALK) == there.stable(TALK) == "the first"
+    here.compacted(TALK)
+    assert there.freeze(TALK, "", []) == "", "that there is nothing to say is worth keeping as well"
+    assert here.stable(TALK) == ""
+
+
+def test_receipts_come_newest_first_and_by_session_and_agent(store: Store) -> None:
+    numbers = [
+        settle(store, Session(key, agent), ask=f"{agent} in {key}")
+        for key, agent in [("one", "ada"), ("two", "ada"), ("one", "bob"), ("two", "ada")]
+    ]
+    ids = [f"r{number}" for number in numbers]
+    assert [one["id"] for one in store.receipts(limit=9)] == ids[::-1]
+    assert [one["id"] for one in store.receipts(limit=2)] == [ids[3], ids[2]]
+    assert [one["id"] for one in store.receipts(limit=9, session="two")] == [ids[3], ids[1]]
+    assert [one["id"] for one in store.receipts(limit=9, agent="bob")] == [ids[2]]
+    assert store.receipts(limit=9, session="two", agent="bob") == []
+    kept = store.receipt(numbers[1])
+    assert kept == {**receipt("ada in two", session="two"), "id": ids[1]}
+
+
+@pytest.mark.proves("P6")
+def test_sessions_are_listed_latest_first_with_what_they_hold(store: Store) -> None:
+    group = Session("group", "ada", SessionKind.GROUP_CHAT, Audience.GROUP, "red", "ship", "telegram", 50.0, 50.0)
+    store.add([draft("late", at=40.0), draft("early", at=10.0), draft("latest", at=70.0)], group)
+    store.add([draft("x", at=60.0)], Session("direct", "bob", started_at=60.0, last_at=60.0))
+    first, second = store.sessions(limit=9)
+    assert (first.key, first.memories, first.started_at, first.last_at) == ("group", 3, 10.0, 70.0)
+    assert replace(first, memories=0, row=0, started_at=50.0, last_at=50.0) == group
+    assert (second.key, second.memories) == ("direct", 1)
+    assert [one.key for one in store.sessions(limit=1)] == ["group"]
+    assert [one.key for one in store.sessions(limit=9, agent="bob")] == ["direct"]
+
+
+def test_the_census_counts_everything_once(store: Store) -> None:
+    store.add([draft("a", kind=Kind.NOTE, vectors=[unit(1), unit(0, 1)]), draft("b", audience=Audience.GROUP)], TALK)
+    store.add([draft(Memory("c", agent="bob"))], None)
+    settle(store, TALK, tokens=30, avoided=5)
+    settle(store, TALK, tokens=0, avoided=7)
+    census = store.census()
+    assert (census.memories, census.sessions, census.receipts) == (3, 1, 2)
+    assert census.by_agent == {"ada": 2, "bob": 1}
+    assert census.by_kind == {"message": 2, "note": 1}
+    assert census.by_audience == {"private": 2, "group": 1}
+    assert census.vectors == {MODEL: 1}, "two vectors, one memory"
+    assert (census.tokens_injected, census.tokens_avoided, census.silent) == (30, 12, 1)
+    assert census.bytes > 0
+
+
+def test_a_healthy_store_has_nothing_to_complain_about(store: Store) -> None:
+    store.add([draft(f"memory {number}", vectors=unit(1, number)) for number in range(50)], TALK)
+    assert store.check() == []
+
+
+# The SQLite file, in good times and bad
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+def filled(home: Path, count: int = 200) -> Path:
+    store = SqliteStore(home)
+    store.add([draft(f"memory {number} " + "long " * 40, vectors=unit(1, number)) for number in range(count)], TALK)
+    store.close()
+    return home / FILE
+
+
+@pytest.mark.proves("D10")
+def test_a_missing_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "not" / "yet" / "there")
+    store.add([draft("a")], TALK)
+    assert stat.S_IMODE((tmp_path / "not" / "yet" / "there").stat().st_mode) == 0o700
+    files = list((tmp_path / "not" / "yet" / "there").iterdir())
+    assert {file.name for file in files} >= {FILE, FILE + "-wal"}
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    store.close()
+
+
+def test_a_database_from_the_future_is_left_alone(home: Path) -> None:
+    file = filled(home)
+    with sqlite3.connect(file) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    before = file.read_bytes()
+    with pytest.raises(StoreFromTheFuture, match=r"schema 99.*Upgrade"):
+        SqliteStore(home)
+    assert file.read_bytes() == before
+
+
+def test_another_programs_database_is_left_alone(home: Path) -> None:
+    home.mkdir()
+    with sqlite3.connect(home / FILE) as connection:
+        connection.execute("CREATE TABLE recipes (name)")
+        connection.execute("INSERT INTO recipes VALUES ('soup')")
+    connection.close()
+    with pytest.raises(StoreDamaged, match="another program"):
+        SqliteStore(home)
+    connection = sqlite3.connect(home / FILE)
+    assert connection.execute("SELECT name FROM recipes").fetchall() == [("soup",)]
+    assert connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (1,)
+    connection.close()
+
+
+@pytest.mark.parametrize("garbage", [b"short", b"not a database at all " * 300, b"SQLite format 3\0" + b"\xff" * 5000])
+def test_a_file_that_is_no_database_is_named_and_left_alone(home: Path, garbage: bytes) -> None:
+    home.mkdir()
+    (home / FILE).write_bytes(garbage)
+    with pytest.raises(StoreDamaged, match=r"foreword\.db is damaged.*doctor"):
+        SqliteStore(home)
+    assert (home / FILE).read_bytes() == garbage
+
+
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
+def test_a_file_that_was_cut_off_is_reported(home: Path, share: float) -> None:
+    file = filled(home)
+    file.write_bytes(file.read_bytes()[: int(file.stat().st_size * share)])
+    try:
+        store = SqliteStore(home)
+    except StoreDamaged:
+        return
+    complaints = store.check()
+    assert complaints
+    assert all(FILE in one for one in complaints)
+    store.close()
+
+
+def test_a_page_of_nonsense_in_the_middle_is_reported(home: Path) -> None:
+    file = filled(home)
+    data = bytearray(file.read_bytes())
+    data[5 * 4096 : 9 * 4096] = b"\x99" * (4 * 4096)
+    file.write_bytes(data)
+    store = SqliteStore(home)
+    assert store.check()
+    with pytest.raises(StoreDamaged):
+        everything(store)
+    store.close()
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, lambda file: file.symlink_to(file.name)], ids=["a folder", "a loop"])
+def test_a_file_that_cannot_be_one_is_named(home: Path, make: Any) -> None:
+    home.mkdir()
+    make(home / FILE)
+    with pytest.raises(StoreUnwritable, match="cannot be written"):
+        SqliteStore(home)
+
+
+@pytest.mark.parametrize("inner", ["", "deeper", "n" * 300])
+def test_a_home_that_cannot_be_a_folder_is_named(tmp_path: Path, inner: str) -> None:
+    place = tmp_path / "file"
+    if len(inner) < 300:
+        place.write_text("already here")
+    with pytest.raises(StoreUnwritable, match="cannot be written"):
+        SqliteStore(place / inner)
+
+
+@pytest.fixture
+def shared_folder() -> Iterator[Path]:
+    """A folder that a process without rights can reach; pytest's own are closed to others."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+_WITHOUT_RIGHTS = """
+import os, sys
+from pathlib import Path
+from foreword.errors import ForewordError
+from foreword.store import SqliteStore
+SqliteStore(Path(sys.argv[1]).parent / "elsewhere").close()  # Python itself may be out of reach without rights
+if os.geteuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+try:
+    SqliteStore(Path(sys.argv[1]))
+except ForewordError as error:
+    print(error.code, error)
+else:
+    print("opened")
+"""
+
+
+def opened_without_rights(home: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_RIGHTS, str(home)], capture_output=True, text=True, check=False, cwd="/"
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("folder_mode", "file_mode"),
+    [(0o555, None), (0o555, 0o444), (0o755, 0o444), (0o555, 0o666), (0o000, 0o600)],
+    ids=["an empty folder", "folder and file", "the file", "the folder", "not even readable"],
+)
+def test_a_home_that_is_read_only_is_named_and_left_alone(
+    shared_folder: Path, folder_mode: int, file_mode: int | None
+) -> None:
+    home = shared_folder / "home"
+    if file_mode is None:
+        home.mkdir()
+    else:
+        filled(home, 5).chmod(file_mode)
+    before = {file.name: file.read_bytes() for file in home.iterdir()}
+    home.chmod(folder_mode)
+    try:
+        answer = opened_without_rights(home)
+    finally:
+        home.chmod(0o755)
+    assert answer.startswith("store_unwritable ")
+    assert str(home) in answer
+    assert {file.name: file.read_bytes() for file in home.iterdir()} == before
+
+
+def test_a_disk_that_fills_up_loses_nothing_and_works_again_once_there_is_room(home: Path) -> None:
+    store = SqliteStore(home)
+    store.add([draft(f"early {number}") for number in range(5)], TALK)
+    connection = store._connections.here()
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count = {pages + 4}")
+    big = [draft(f"late {number} " + "x" * 3000, vectors=unit(1)) for number in range(40)]
+    with pytest.raises(StoreUnwritable, match="No room is left"):
+        store.add(big, Session("new", "ada"))
+    with pytest.raises(StoreUnwritable, match="No room is left"):
+        store.freeze(TALK, "y" * 100_000, [])
+    assert store.census().memories == 5
+    assert store.census().vectors == {}
+    assert [one.key for one in store.sessions(limit=9)] == ["talk"]
+    assert store.stable(TALK) is None
+    with store.view(OWNER) as view:
+        assert (view.size, rows_near(view, unit(1))) == (5, [])
+    assert store.check() == []
+    connection.execute("PRAGMA max_page_count = 1000000")
+    assert all(one.created for one in store.add(big, Session("new", "ada")))
+    assert store.census().memories == 45
+    store.close()
+
+
+_WITHOUT_ROOM = """
+import resource, sys
+from pathlib import Path
+from foreword.errors import ForewordError
+from foreword.store import SqliteStore
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+try:
+    SqliteStore(Path(sys.argv[1]))
+except ForewordError as error:
+    print(error.code)
+else:
+    print("opened")
+"""
+
+
+def test_a_home_made_without_room_is_named_and_can_be_made_later(home: Path) -> None:
+    answers = set()
+    for room in (0, 512, 4096, 10_000, 30_000, 60_000, 100_000):
+        done = subprocess.run(
+            [sys.executable, "-c", _WITHOUT_ROOM, str(home), str(room)], capture_output=True, text=True, check=False
+        )
+        assert done.stderr == ""
+        answers.add(done.stdout.strip())
+        if done.stdout.strip() == "opened":
+            break
+    assert "store_unwritable" in answers
+    assert answers <= {"store_unwritable", "opened"}
+    store = SqliteStore(home)
+    assert store.add([draft("room at last")], TALK)[0].created
+    assert store.check() == []
+    store.close()
+
+
+def test_many_processes_may_make_the_same_home_at_once(home: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from foreword.store import SqliteStore; SqliteStore(Path(sys.argv[1]))"
+    )
+    makers = [subprocess.Popen([sys.executable, "-c", code, str(home)], stderr=subprocess.PIPE) for _ in range(4)]
+    complaints = [maker.communicate()[1] for maker in makers]
+    assert complaints == [b""] * 4
+
+
+def test_a_closed_store_can_be_opened_again(home: Path) -> None:
+    store = SqliteStore(home)
+    store.add([draft("a")], TALK)
+    store.close()
+    again = SqliteStore(home)
+    assert texts(everything(again)) == ["a"]
+    again.close()
+
+
+def test_a_store_on_which_something_waits_names_who_holds_it_up(home: Path) -> None:
+    store = SqliteStore(home)
+    store._connections.here().execute("PRAGMA busy_timeout = 0")
+    other = sqlite3.connect(home / FILE, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(ForewordError, match="Another process has held the lock"):
+        store.add([draft("a")], TALK)
+    other.execute("ROLLBACK")
+    assert store.add([draft("a")], TALK)[0].created
+    other.close()
+    store.close()
