@@ -1,0 +1,1 @@
+"""Makes what the project ships but does not write by hand."""
