@@ -254,7 +254,8 @@ class SqliteStore:
         with self._connections.reading() as connection:
             found = connection.execute(
                 f"SELECT {_MEMORY} WHERE m.row > coalesce((SELECT upto FROM embedded WHERE model = ?1), 0)"
-                " AND NOT EXISTS (SELECT 1 FROM vector AS v WHERE v.memory = m.row AND v.model = ?1) ORDER BY m.row LIMIT ?2",
+                " AND NOT EXISTS (SELECT 1 FROM vector AS v WHERE v.memory = m.row AND v.model = ?1)"
+                " ORDER BY m.row LIMIT ?2",
                 (model, limit),
             ).fetchall()
         return [_memory(one) for one in found]
