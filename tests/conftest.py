@@ -17,7 +17,7 @@ REQUIRE_ALL = os.environ.get("FOREWORD_REQUIRE_ALL") == "1"
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
-    """Under FOREWORD_REQUIRE_ALL=1 a skipped test is a failed one: a missing component must not pass for a green run."""
+    """Under FOREWORD_REQUIRE_ALL=1 a skip is a failure: a missing component must not pass for a green run."""
     report = yield
     if REQUIRE_ALL and report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"

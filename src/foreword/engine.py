@@ -42,7 +42,7 @@ from foreword.model import (
 )
 from foreword.providers import Embedder, Purpose, open_embedder
 from foreword.recall import Query, bag, intent, passages, recall, understand
-from foreword.record import clean, redact, take
+from foreword.record import check, clean, redact, take
 from foreword.settings import Loaded, Settings, load
 from foreword.store import Draft, Forgotten, SqliteStore, Store
 
@@ -95,11 +95,11 @@ class Foreword:
         cls,
         home: str | Path | None = None,
         *,
-        settings: Settings | None = None,
+        settings: Settings | Loaded | None = None,
         clock: Callable[[], float] = time.time,
     ) -> Foreword:
         """Open a home, making it if it is missing. Without `settings`, the user's file and environment are read."""
-        loaded = Loaded(settings) if settings else load()
+        loaded = settings if isinstance(settings, Loaded) else Loaded(settings) if settings else load()
         folder = Path(home or loaded.settings.store.home).expanduser()
         embedder = open_embedder(loaded.settings.embedder, os.environ)
         opened = cls(SqliteStore(folder), loaded, embedder, clock=clock)
@@ -123,9 +123,16 @@ class Foreword:
         return next(self.record_all([event]))
 
     def record_all(self, events: Iterable[Event]) -> Iterator[Recorded]:
-        """Keep many events; answers come in order, each after its batch is on disk. Batches end with the session."""
+        """Keep many events; answers come in order, each after its batch is on disk. Batches end with the session. A bad
+        event raises BadInput when all before it are kept and answered for."""
         pending: list[Event] = []
         for event in events:
+            try:
+                check(event, self._settings.record)
+            except BadInput:
+                if pending:
+                    yield from self._record_batch(pending)
+                raise
             if pending and (event.session != pending[0].session or event.agent != pending[0].agent):
                 yield from self._record_batch(pending)
                 pending = []

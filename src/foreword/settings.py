@@ -114,7 +114,8 @@ def value_of(settings: Settings, name: str) -> Any:
 
 def config_file(environ: Mapping[str, str] = os.environ) -> Path:
     if named := environ.get("FOREWORD_CONFIG"):
-        return Path(named).expanduser()
+        # Not Path.expanduser(), which raises for a user who is not known.
+        return Path(os.path.expanduser(named))
     folder = environ.get("XDG_CONFIG_HOME") or str(Path(environ.get("HOME", "~")).expanduser() / ".config")
     return Path(folder) / "foreword" / "config.toml"
 
@@ -144,11 +145,11 @@ def _gathered(given: list[tuple[str, dict[str, Any]]], warnings: list[str], base
     known = {key.name: key for key in keys()}
     for source, values in given:
         if (profile := values.get("profile")) is not None:
-            if profile in PROFILES:
+            if isinstance(profile, str) and profile in PROFILES:
                 settings, sources["profile"] = replace(settings, profile=profile), source
             else:
                 warnings.append(
-                    f"{source}: profile '{profile}' does not exist; '{settings.profile}' is used."
+                    f"{source}: profile {_shown(profile)} does not exist; '{settings.profile}' is used."
                     f" There are: {', '.join(PROFILES)}."
                 )
     layers = [(f"profile {settings.profile}", _flat(PROFILES[settings.profile])), *given]
@@ -187,6 +188,8 @@ def _read(file: Path, warnings: list[str]) -> dict[str, Any]:
         warnings.append(f"{file} cannot be read ({error}); defaults are used.")
     except tomllib.TOMLDecodeError as error:
         warnings.append(f"{file} is not valid TOML: {error}; defaults are used.")
+    except RecursionError:
+        warnings.append(f"{file} is not a settings file: it is nested too deeply; defaults are used.")
     return {}
 
 
@@ -237,11 +240,20 @@ def _read_value(key: Key, raw: Any) -> Any:
     if key.type is str:
         if not isinstance(raw, str):
             raise ValueError("must be a string")
-        return str(Path(raw).expanduser()) if key.name == "store.home" else raw
+        return _folder(raw) if key.name == "store.home" else raw
     items = [one.strip() for one in raw.split(",") if one.strip()] if isinstance(raw, str) else raw
     if not isinstance(items, list | tuple) or not all(isinstance(one, str) for one in items):
         raise ValueError("must be a list of strings")
     return tuple(items)
+
+
+def _folder(raw: str) -> str:
+    if not raw.strip() or "\0" in raw:
+        raise ValueError("must name a folder")
+    try:
+        return str(Path(raw).expanduser())
+    except RuntimeError:
+        raise ValueError("begins with a user's name that is not known here") from None
 
 
 def _number(key: Key, raw: Any) -> int | float:

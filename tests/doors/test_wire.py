@@ -32,7 +32,8 @@ def test_search_and_ingest_speak_the_envelope(foreword: Foreword) -> None:
         at=1_772_000_000,
     )
     assert stored["outcome"] == "stored"
-    reply = answer(foreword, {"action": "search", "payload": {"query": "which platform for the train to Vienna", "limit": 5}})
+    payload = {"query": "which platform for the train to Vienna", "limit": 5}
+    reply = answer(foreword, {"action": "search", "payload": payload})
     assert reply["status"] == "ok"
     (result,) = reply["data"]["results"]
     assert result["id"] == stored["id"]

@@ -75,7 +75,8 @@ def test_two_processes_writing_at_once_lose_and_corrupt_nothing(tmp_path: Path) 
         "import sys\nfrom foreword import Event, Foreword, Settings\n"
         "with Foreword.open(sys.argv[1], settings=Settings()) as f:\n"
         "    for n in range(150):\n"
-        "        f.record(Event(f'{sys.argv[2]} wrote line {n} about tides', session='agent:main:shared', source_id=f'{sys.argv[2]}{n}'))\n"
+        "        name = f'{sys.argv[2]}{n}'\n"
+        "        f.record(Event(f'{name} wrote about tides', session='agent:main:shared', source_id=name))\n"
     )
     home = tmp_path / "home"
     writers = [subprocess.Popen([sys.executable, "-c", script, str(home), name]) for name in ("left", "right")]

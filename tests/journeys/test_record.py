@@ -215,11 +215,17 @@ def test_what_cannot_be_a_memory_is_refused_by_name(foreword: Foreword) -> None:
     assert foreword.status()["memories"] == 0
 
 
-def test_a_batch_with_a_bad_event_keeps_nothing_of_that_batch(foreword: Foreword) -> None:
-    events = [Event("The first of three events.", session=MAIN), Event("broken", session=MAIN, at=-1.0)]
+def test_a_bad_event_among_many_stops_after_the_ones_before_it_are_kept(foreword: Foreword) -> None:
+    events = [
+        Event("The first of three events.", session=MAIN),
+        Event("broken", session=MAIN, sender={}),  # type: ignore[arg-type]
+        Event("The third of three events.", session=MAIN),
+    ]
+    recorded = foreword.record_all(events)
+    assert next(recorded).outcome is Outcome.STORED
     with pytest.raises(ForewordError):
-        list(foreword.record_all(events))
-    assert foreword.status()["memories"] == 0
+        next(recorded)
+    assert foreword.status()["memories"] == 1
 
 
 @pytest.mark.proves("L2")

@@ -159,6 +159,12 @@ def test_the_very_same_ask_is_a_retry_and_gets_the_same_brief(told: Foreword, cl
     assert not told.brief(ask)
 
 
+def test_asks_without_a_session_stand_alone(told: Foreword, clock: Any) -> None:
+    first = told.brief(Ask("Which port does the staging database listen on?"))
+    clock.forward(days=1)
+    assert told.brief(Ask("Which port does the staging database listen on?")).memories == first.memories == ("m4",)
+
+
 @pytest.mark.proves("D1")
 def test_nothing_personal_is_loaded_at_start_in_on_demand_mode(open_home: Callable[..., Foreword]) -> None:
     events = [

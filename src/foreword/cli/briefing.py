@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from foreword.cli import documents
 from foreword.cli.call import Call, Exit
 from foreword.cli.parser import Verbs, add_place, add_text
 from foreword.model import Ask, Audience, Brief
+from foreword.serve import documents
 
 
 def add(verbs: Verbs) -> None:

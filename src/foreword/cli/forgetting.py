@@ -6,13 +6,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from foreword.cli import documents
 from foreword.cli.call import Call, Exit
 from foreword.cli.parser import Verbs, moment, share
 from foreword.cli.reading import about
 from foreword.cli.screen import Screen, count, cut
 from foreword.errors import BadInput
 from foreword.model import Memory
+from foreword.serve import documents
 
 if TYPE_CHECKING:
     from foreword.engine import Foreword

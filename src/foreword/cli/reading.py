@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from foreword.cli import documents
 from foreword.cli.call import Call, Exit
 from foreword.cli.parser import Verbs, add_place, add_text, at_least, share
 from foreword.cli.screen import Screen, count, cut, printable, when
 from foreword.model import Memory
+from foreword.serve import documents
 
 
 def add(verbs: Verbs) -> None:

@@ -13,12 +13,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from foreword.cli import documents
 from foreword.cli.call import Call, Exit
 from foreword.cli.parser import Verbs, add_place, add_text, moment
 from foreword.cli.screen import Progress, count
 from foreword.errors import BadInput
 from foreword.model import Audience, Event, Kind, Origin, Outcome, Recorded
+from foreword.serve import documents
 
 if TYPE_CHECKING:
     from foreword.engine import Foreword

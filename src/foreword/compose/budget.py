@@ -75,6 +75,8 @@ def snippet(text: str, terms: tuple[str, ...], max_chars: int) -> str:
     if len(text) <= max_chars:
         return text
     room = max_chars - 4  # an ellipsis and a space on either side
+    if room < 1:
+        return text[:max_chars]
     folded = text.lower()
     places = sorted(place for term in terms if term and (place := folded.find(term)) >= 0)
     start = 0

@@ -14,7 +14,9 @@ from foreword.compose.budget import count_tokens
 from foreword.model import Memory, Origin, Style, frames
 
 _MORE = "read more with mem-get and an id"
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029\ud800-\udfff\ufeff\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff\u202a-\u202e\u2066-\u2069]"
+)
 _LABELS = {
     Origin.OWNER: "the user said",
     Origin.AGENT: "the agent said",

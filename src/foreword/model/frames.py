@@ -24,10 +24,13 @@ _XML = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _PLAIN = re.compile(
-    rf"^[ \t]*\[({RECALL}|{INDEX})\b[^\]\n]{{0,400}}\].*?(?:^[ \t]*\[/\1\]|\Z)", re.DOTALL | re.IGNORECASE | re.MULTILINE
+    rf"^[ \t]*\[({RECALL}|{INDEX})\b[^\]\n]{{0,400}}\].*?(?:^[ \t]*\[/\1\]|\Z)",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 _MARKDOWN = re.compile(rf"^[ \t]*> \*\*({RECALL}|{INDEX})\*\*.*\n?(?:[ \t]*>.*\n?)*", re.IGNORECASE | re.MULTILINE)
-_ETHOS = re.compile(r"<!-- ethos:context\b[^>]{0,200}-->\s*(?:## 🧠 Memory Context.*?)?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+_ETHOS = re.compile(
+    r"<!-- ethos:context\b[^>]{0,200}-->\s*(?:## 🧠 Memory Context.*?)?(?=^## |\Z)", re.DOTALL | re.MULTILINE
+)
 
 
 def strip_frames(text: str) -> str:

@@ -52,8 +52,8 @@ _PERSONAL = re.compile(
 )
 _TECHNICAL = re.compile(
     r"\b(?:regex|regexp|function|method|class|compile[rd]?|syntax|exception|stack ?trace|segfault|null ?pointer"
-    r"|type ?error|algorithm|recursion|big[- ]?o|sort(?:ing)?|array|hash ?map|dictionary|loop|lambda|decorator|async|await|thread"
-    r"|mutex|sql|join|index|query|docker(?:file)?|kubernetes|kubectl|nginx|git|rebase|commit|npm|pip|cargo|webpack|css|html"
+    r"|type ?error|algorithm|recursion|big[- ]?o|sort(?:ing)?|array|hash ?map|dictionary|loop|lambda|decorator"
+    r"|async|await|thread|mutex|sql|join|index|query|docker(?:file)?|kubernetes|kubectl|nginx|git|rebase|commit|npm|pip|cargo|webpack|css|html"
     r"|flexbox|javascript|typescript|python|rust|golang|java|c\+\+|bash|shell|awk|sed|grep|linux|http|tcp|json|yaml|xml|api)\b",
     re.IGNORECASE,
 )

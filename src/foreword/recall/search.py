@@ -53,7 +53,8 @@ _VECTOR_POOL = 128
 
 
 def understand(text: str, *, now: float) -> Query:
-    return Query(text, ask_terms(text, limit=_MAX_TERMS), spoken_of(text, now))
+    span = spoken_of(text, now)
+    return Query(text, ask_terms(text, limit=_MAX_TERMS, time=span.words if span else ""), span)
 
 
 def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | None = None) -> list[Hit]:

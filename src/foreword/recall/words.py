@@ -28,19 +28,21 @@ _CJK = re.compile(
 _IDENTIFIER = re.compile(r"[_/\\@]|\w\.\w|\w:\w|[a-z][A-Z]|\d[a-zA-Z]|[a-zA-Z]\d")
 _MAX_TERM_CHARS = 64
 _MAX_COUNT = 255
+_TIME_WEIGHT = 0.25
 # Beyond this a text is a dump: its first words are what it is about, and a megabyte must not stall a write.
 MAX_INDEXED_CHARS = 200_000
 
 STOP_WORDS = frozenset(
     """a about above after again against all also am an and any are aren as at be because been before being below
-    between both but by can cannot could couldn d did didn do does doesn doing don down during each either else ever every few
-    for from further get gets getting give given go goes going got had hadn has hasn have haven having he her here hers
-    herself him himself his how however i if in into is isn it its itself just let lets like ll m may me might mine more
-    most much must mustn my myself need no nor not now of off on once one only or other ought our ours ourselves out
-    over own perhaps please quite rather re really s same shall she should shouldn so some someone something such t than that
-    the their theirs them themselves then there these they thing things this those though through to too under until up
-    upon us use used using ve very via was wasn we well were weren what whatever when where whether which while who whom
-    whose why will with within without won would wouldn yes yet you your yours yourself yourselves""".split()
+    between both but by can cannot could couldn d did didn do does doesn doing don down during each either else ever
+    every few for from further get gets getting give given go goes going got had hadn has hasn have haven having he
+    her here hers herself him himself his how however i if in into is isn it its itself just let lets like ll m may
+    me might mine more most much must mustn my myself need no nor not now of off on once one only or other ought our
+    ours ourselves out over own perhaps please quite rather re really s same shall she should shouldn so some
+    someone something such t than that the their theirs them themselves then there these they thing things this
+    those though through to too under until up upon us use used using ve very via was wasn we well were weren what
+    whatever when where whether which while who whom whose why will with within without won would wouldn yes yet you
+    your yours yourself yourselves""".split()
 )
 # Said to steer the answer, not to name what is looked for.
 _ASKING = frozenset(
@@ -109,12 +111,18 @@ def bag(memory: Memory) -> Bag:
     )
 
 
-def ask_terms(text: str, *, limit: int) -> list[Term]:
-    """What an ask looks for, in the order it was said; at most `limit`, plain words before fragments."""
+def ask_terms(text: str, *, limit: int, time: str = "") -> list[Term]:
+    """What an ask looks for, in the order it was said; at most `limit`, plain words before fragments. The words in
+    which it speaks of a `time` count little: memories are dated, and seldom name their own date."""
     names = {term for chunk in _names(text) for term, weight in _terms(chunk) if weight == 1.0}
+    timely = {term for term, _ in _terms(time)}
     found: dict[str, Term] = {}
     for term, weight in _terms(text):
-        if term not in found and term not in _ASKING_STEMS:
+        if term in found or term in _ASKING_STEMS:
+            continue
+        if term in timely:
+            found[term] = Term(term, word_hash(term), _TIME_WEIGHT)
+        else:
             found[term] = Term(term, word_hash(term), weight, name=term in names)
     return sorted(found.values(), key=lambda term: -term.weight)[:limit]
 

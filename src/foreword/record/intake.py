@@ -52,8 +52,7 @@ def take(
     was_delivered: Callable[[str], bool],
     count_tokens: Callable[[str], int],
 ) -> Taken:
-    """`by_owner` tells whether the sender is known to be the owner. Raises BadInput for what cannot be a memory."""
-    _check(event, settings)
+    """`event` has passed `check`; `by_owner` tells whether its sender is known to be the owner."""
     if not settings.enabled:
         return Taken(reason="Recording is switched off.")
     text = clean(event.text)
@@ -113,7 +112,8 @@ def clean(text: str) -> str:
     return text
 
 
-def _check(event: Event, settings: RecordSettings) -> None:
+def check(event: Event, settings: RecordSettings) -> None:
+    """Raises BadInput for what cannot be a memory."""
     texts = (event.text, event.session, event.agent, event.sender, event.channel, event.project, event.source_id)
     lists = (event.files, event.concepts, event.decisions)
     if not all(isinstance(one, str) for one in (*texts, event.title, event.type, event.tool)):

@@ -168,7 +168,7 @@ class Store(Protocol):
 
     # Sessions between turns.
     def turn(self, session: Session) -> Turn:
-        """What the session remembers; nothing when it is new."""
+        """What the session remembers; nothing when it is new, or when it has no key: then every ask stands alone."""
 
     def settle(
         self,

@@ -312,6 +312,8 @@ class SqliteStore:
         )
 
     def turn(self, session: Session) -> Turn:
+        if not session.key:
+            return Turn(session)
         with self._connections.reading() as connection:
             found = connection.execute(
                 "SELECT row, epoch, asked_at, ask_hash, last_receipt FROM session WHERE agent = ? AND key = ?",
@@ -336,7 +338,6 @@ class SqliteStore:
         block_hash: str = "",
     ) -> int:
         with self._connections.writing(synced=False) as connection:
-            place = self._session_row(connection, turn.session)
             number = int(
                 connection.execute(
                     "INSERT INTO receipt (agent, session, at, ask, tokens, avoided, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -352,15 +353,17 @@ class SqliteStore:
                     ),
                 ).fetchone()[0]
             )
-            connection.execute(
-                "UPDATE session SET asked_at = ?, ask_hash = ?, last_receipt = ? WHERE row = ?",
-                (asked_at, ask_hash, number, place),
-            )
-            if delivered:
+            if turn.session.key:
+                place = self._session_row(connection, turn.session)
+                connection.execute(
+                    "UPDATE session SET asked_at = ?, ask_hash = ?, last_receipt = ? WHERE row = ?",
+                    (asked_at, ask_hash, number, place),
+                )
                 connection.executemany(
                     "INSERT OR IGNORE INTO delivery VALUES (?, ?, ?)",
                     [(place, turn.epoch, row) for row, _ in delivered],
                 )
+            if delivered:
                 marks = [(digest, row, number) for row, digest in delivered]
                 if block_hash:
                     marks.append((block_hash, 0, number))

@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foreword.cli import documents
 from foreword.cli.call import Call, Exit
 from foreword.cli.demo.history import CODING, DIRECT, EVENTS, GROUP, NOW, OWNER, SECRET
 from foreword.cli.demo.scenes import NEXT_SESSION, SCENES
 from foreword.cli.demo.stage import Stage
 from foreword.cli.parser import Verbs
 from foreword.errors import BadInput
+from foreword.serve import documents
 
 if TYPE_CHECKING:
     from foreword.engine import Foreword

@@ -1,0 +1,1 @@
+"""Doors: bytes to the engine and back, no decisions."""
