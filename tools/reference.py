@@ -20,7 +20,7 @@ def settings_page() -> str:
         "# Settings",
         "",
         "One TOML file, `~/.config/foreword/config.toml` (`foreword config --path` tells where). Later wins: defaults,",
-        f"the profile, this file, a project's `{PROJECT_FILE}` (only the keys marked *project*, because it arrives with",
+        f"the profile, this file, a project's `{PROJECT_FILE}` (only keys marked *project*, because it arrives with",
         "the code), the environment (`FOREWORD_GATE_FLOOR` for `gate.floor`). `foreword config` shows every value and",
         "where it came from.",
         "",

@@ -124,6 +124,8 @@ def load(*, project: Path | None = None, environ: Mapping[str, str] = os.environ
     """Read everything there is to read. Never raises: what is broken is named, and the rest still counts."""
     warnings: list[str] = []
     given: list[tuple[str, dict[str, Any]]] = []
+    if data_home := environ.get("XDG_DATA_HOME"):
+        given.append(("XDG_DATA_HOME", {"store.home": str(Path(data_home) / "foreword")}))
     user_file = config_file(environ)
     given.append((str(user_file), _flat(_read(user_file, warnings))))
     if project is not None:
