@@ -1,0 +1,160 @@
+"""The gate: S4's table for any confidence and any thresholds, and a reason for everything."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foreword.gate import GatePolicy, confidence, features, judge
+from foreword.model import Candidate, Memory, Signals, Verdict
+
+S4 = GatePolicy(confident=0.75, floor=0.12, companion=0.5)
+
+
+def signals_of(strength: float) -> Signals:
+    """Signals that grow with strength, from nothing in common (0) to all there is (1)."""
+    return Signals(
+        coverage=strength,
+        context=strength,
+        matched=round(6 * strength),
+        asked=6,
+        information=3 * strength,
+        margin=strength,
+        similarity=8 * strength,
+        agreement=strength,
+        names=strength,
+        dated=strength,
+    )
+
+
+def sure_of(wanted: float) -> Signals:
+    """Signals whose confidence is as near to `wanted` as any of this kind can be."""
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if confidence(signals_of(middle)) < wanted else (low, middle)
+    return signals_of(high)
+
+
+def candidates_of(*signals: Signals) -> list[Candidate]:
+    return [Candidate(Memory(f"memory {row}", row=row), 1.0, signals=one) for row, one in enumerate(signals, 1)]
+
+
+def rows(verdict: Verdict) -> list[int]:
+    return [one.candidate.memory.row for one in verdict.chosen]
+
+
+STRENGTHS = st.lists(st.floats(0, 1), max_size=8)
+POLICIES = st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1)).map(
+    lambda one: GatePolicy(confident=max(one[:2]), floor=min(one[:2]), companion=one[2])
+)
+
+
+@pytest.mark.proves("S4")
+@settings(max_examples=400, deadline=None)
+@given(strengths=STRENGTHS, policy=POLICIES)
+def test_the_table_holds_for_every_confidence_and_every_threshold(strengths: list[float], policy: GatePolicy) -> None:
+    candidates = candidates_of(*map(signals_of, strengths))
+    verdict = judge(candidates, policy)
+    sure = [confidence(candidate.signals) for candidate in candidates]
+    best = max(sure, default=0.0)
+    passing = {row for row, one in enumerate(sure, 1) if one >= max(policy.floor, policy.companion * best)}
+    if best >= policy.confident:
+        expected = passing
+    elif best < policy.floor:
+        expected = set()
+    else:
+        expected = passing if len(passing) >= 2 else set()
+    assert set(rows(verdict)) == expected
+    assert verdict.reason
+    assert all(one.reason for one in verdict.judged)
+    assert len(verdict.judged) == len(candidates), "each candidate is answered"
+    order = [one.confidence for one in verdict.judged]
+    assert order == sorted(order, reverse=True), "best first"
+    assert judge(candidates, policy) == verdict, "the same again"
+
+
+@pytest.mark.proves("S4")
+def test_one_confident_memory_is_enough() -> None:
+    verdict = judge(candidates_of(sure_of(0.8)), S4)
+    assert rows(verdict) == [1]
+    assert "at or above 0.75" in verdict.reason
+
+
+@pytest.mark.proves("S4")
+def test_one_middling_memory_is_not_enough_and_two_are() -> None:
+    alone = judge(candidates_of(sure_of(0.5), sure_of(0.05)), S4)
+    assert rows(alone) == []
+    assert "no second memory supports it" in alone.reason
+    together = judge(candidates_of(sure_of(0.4), sure_of(0.5)), S4)
+    assert rows(together) == [2, 1]
+    assert "2 memories pass together" in together.reason
+
+
+@pytest.mark.proves("S4")
+def test_below_the_floor_there_is_silence_however_many_agree() -> None:
+    verdict = judge(candidates_of(*[sure_of(0.1)] * 5), S4)
+    assert rows(verdict) == []
+    assert "below the floor of 0.12" in verdict.reason
+    assert all("below the floor (0.12)" in one.reason for one in verdict.judged)
+
+
+@pytest.mark.proves("S4")
+def test_a_threshold_itself_passes() -> None:
+    signals = sure_of(0.6)
+    exactly = confidence(signals)
+    assert rows(judge(candidates_of(signals), GatePolicy(confident=exactly, floor=0.1))) == [1]
+    assert rows(judge(candidates_of(signals), GatePolicy(confident=math.nextafter(exactly, 1), floor=0.1))) == []
+    two = candidates_of(signals, signals)
+    assert rows(judge(two, GatePolicy(confident=1.0, floor=exactly))) == [1, 2]
+    assert rows(judge(two, GatePolicy(confident=1.0, floor=math.nextafter(exactly, 1)))) == []
+
+
+def test_beside_a_sure_memory_a_much_weaker_one_stays_out() -> None:
+    verdict = judge(candidates_of(sure_of(0.9), sure_of(0.3), sure_of(0.6)), S4)
+    assert rows(verdict) == [1, 3]
+    assert "its share of the best" in verdict.judged[-1].reason
+
+
+def test_no_candidates_are_silence_with_a_reason() -> None:
+    assert judge([], S4) == Verdict((), (), "nothing in scope shares a word or a meaning with the ask")
+
+
+def test_reasons_say_what_is_missing() -> None:
+    [one] = judge(candidates_of(Signals(coverage=0.5, names=0.0, dated=0.0)), S4).judged
+    assert "50%" in one.reason
+    assert "not the names in it" in one.reason
+    assert "of another time" in one.reason
+
+
+# Confidence
+
+
+ANY_SIGNALS = st.builds(
+    Signals,
+    **{
+        one.name: st.integers(0, 100) if one.type == "int" else st.floats(0, 1)
+        for one in fields(Signals)
+        if one.name not in ("similarity", "information")
+    },
+    similarity=st.floats(-50, 50),
+    information=st.floats(0, 50),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(signals=ANY_SIGNALS)
+def test_a_confidence_is_a_probability(signals: Signals) -> None:
+    assert 0 < confidence(signals) < 1
+    assert all(0 <= value <= 1 for value in features(signals).values())
+
+
+def test_more_of_everything_is_surer() -> None:
+    sure = [confidence(signals_of(step / 20)) for step in range(21)]
+    assert sure == sorted(sure)
+    assert sure[0] < S4.floor
+    assert sure[-1] > S4.confident
