@@ -671,6 +671,16 @@ def test_a_new_session_remembers_nothing(store: Store) -> None:
     assert store.sessions(limit=9) == [], "looking leaves no trace"
 
 
+def test_an_ask_without_a_session_stands_alone(store: Store) -> None:
+    [written] = store.add([draft("a")], TALK)
+    nowhere = Session("", "ada")
+    number = settle(store, nowhere, asked_at=9.0, ask_hash="h", delivered=[(written.row, "hash-a")])
+    assert store.turn(nowhere) == Turn(nowhere)
+    assert store.receipt(number) is not None
+    assert store.was_delivered("hash-a"), "what was injected is known as ours all the same"
+    assert [session.key for session in store.sessions(limit=9)] == ["talk"]
+
+
 @pytest.mark.proves("D9")
 def test_a_turn_is_remembered_by_whoever_opens_the_store_next(store_factory: Any) -> None:
     store = store_factory()

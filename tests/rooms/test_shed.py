@@ -81,6 +81,7 @@ def opened(tmp_path: Path) -> Iterator[Callable[..., Foreword]]:
         given = {
             "gate.confident": 0.0,
             "gate.floor": 0.0,
+            "gate.companion": 0.0,
             **{key.replace("__", "."): one for key, one in values.items()},
         }
         engines.append(Foreword.open(tmp_path / "home", settings=from_values(given), clock=lambda: NOW))
