@@ -35,7 +35,7 @@ _LOG_LINE = re.compile(
       | File\ "[^"\n]*",\ line\ \d+.*                # Python traceback
       | Traceback\ \(most\ recent\ call\ last\).*
       | at\ [\w$.<>\[\] ]+\ ?\(.*:\d+(?::\d+)?\).*   # JavaScript, Java
-      | (?:npm|pip|yarn|pnpm)\ (?:ERR!|WARN|error|warn)\b.*
+      | (?:npm|pip|yarn|pnpm)\ (?:ERR!|WARN|error|warn)(?!\w).*
       | [$#]\ \S.*                                   # a shell prompt and its command
       )$""",
     re.MULTILINE | re.VERBOSE,
