@@ -42,7 +42,7 @@ from foreword.model import (
 )
 from foreword.providers import Embedder, Purpose, open_embedder
 from foreword.recall import Query, bag, intent, passages, recall, understand
-from foreword.record import check, clean, redact, take
+from foreword.record import check, clean, off_the_record, redact, take
 from foreword.settings import Loaded, Settings, load
 from foreword.store import Draft, Forgotten, SqliteStore, Store
 
@@ -307,13 +307,14 @@ class Foreword:
         ], in_scope
 
     def _receipt(self, place: _Place, now: float, query: str) -> dict[str, Any]:
+        secret = off_the_record(place.agent, place.session.key, self._settings.guard)
         return {
             "agent": place.agent,
             "session": place.session.key,
             "kind": place.kind.kind.value,
             "audience": place.kind.audience.label,
             "at": now,
-            "ask": query,
+            "ask": "" if secret or not self._settings.record.enabled else query,
             "tokens": 0,
             "avoided": 0,
             "reason": "",

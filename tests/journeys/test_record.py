@@ -186,6 +186,20 @@ def test_exclusion_is_apart_for_capture_and_injection_and_status_shows_it(
     assert foreword.status()["excluded"] == {"capture": ["scratch"], "injection": ["build-*"]}
 
 
+@pytest.mark.proves("L4")
+def test_what_may_not_be_recorded_is_not_kept_as_an_ask_either(
+    open_home: Callable[..., Foreword], tmp_path: Path
+) -> None:
+    foreword = open_home(guard__exclude_capture=["scratch"])
+    for ask in (
+        Ask("Is the marzipan conspiracy still on?", agent="scratch", session="s1"),
+        Ask("Is the marzipan conspiracy still on?", session="agent:main:incognito-7f"),
+    ):
+        brief = foreword.brief(ask)
+        assert "(not kept)" in foreword.why(brief.receipt)
+    assert b"marzipan" not in _bytes_of(tmp_path / "home")
+
+
 @pytest.mark.parametrize(
     ("text", "outcome"),
     [

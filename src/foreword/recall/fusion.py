@@ -24,10 +24,13 @@ class Recipe:
     words: float = 0.6
     vectors: float = 0.4
     neighbours: float = 0.5
+    two_away: float = 0.25
     session: float = 0.5
     dated: float = 0.2
     by_person: float = 0.1
     best_of_session: int = 4
+    # A few words lie close to everything: a vector counts by half when its memory has this many.
+    half_length: float = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +63,21 @@ class Hit:
 
 def rank(field: Field, recipe: Recipe, *, limit: int) -> list[Hit]:
     words = _normalised(field.words)
-    vectors = _normalised(np.maximum(field.similarity - field.mean, 0))
+    length = field.facts.length.astype(np.float32)
+    closeness = np.maximum(field.similarity - field.mean, 0) * length / (length + recipe.half_length)
+    vectors = _normalised(np.asarray(closeness, np.float32))
     has_vectors = field.deviation > 0
     base = recipe.words * words + recipe.vectors * vectors if has_vectors else words
     before, after = _places(field.slots, field.facts.before), _places(field.slots, field.facts.after)
     padded = np.append(base, np.float32(0))  # what a missing neighbour, at -1, reads
     neighbours = np.maximum(padded[before], padded[after])
+    two_away = np.maximum(padded[np.append(before, -1)[before]], padded[np.append(after, -1)[after]])
     session = _normalised(_best_of_session(base, field.facts.session, recipe.best_of_session))
     dated = _dated(field)
     score = (
         base
         + recipe.neighbours * neighbours
+        + recipe.two_away * two_away
         + recipe.session * session
         + recipe.dated * (dated == 1.0) * base
         + recipe.by_person * field.facts.by_person * base

@@ -41,8 +41,8 @@ class Query:
 
 # Bits of one 64-bit mask say which terms a memory holds.
 _MAX_TERMS = 48
-_K1 = 1.2
-_B = 0.5
+_K1 = 0.9
+_B = 0.4
 # A store of three memories does not know yet which words are rare, nor how alike two strangers are: it judges as if it
 # had seen this many more memories, none of them about the ask, and this many of the usual likeness.
 _UNSEEN = 30

@@ -141,13 +141,10 @@ def admit(event: Event, settings: GuardSettings, *, was_delivered: Callable[[str
     `was_delivered` tells whether a text with this `content_hash` was once injected; it is asked about the text as it
     came and about what is left of it without frames and wrappers.
     """
-    agent = event.agent or _agent_in(event.session)
-    if _matches(agent, settings.exclude_capture):
-        return _refused(f"The agent '{agent}' is excluded from capture.")
+    if refusal := off_the_record(event.agent, event.session, settings):
+        return _refused(refusal)
     if event.tool and _matches(event.tool, settings.memory_tools):
         return _refused(f"'{event.tool}' is a memory tool; what it says is already remembered.")
-    if refusal := _unrecorded_session(event.session):
-        return _refused(refusal)
 
     text = strip_frames(event.text)
     if was_delivered(content_hash(event.text)) or (text != event.text and was_delivered(content_hash(text))):
@@ -169,6 +166,14 @@ def admit(event: Event, settings: GuardSettings, *, was_delivered: Callable[[str
     if event.kind is Kind.MESSAGE and human.lstrip().startswith(_PROMPTS):
         return _refused("A machine wrote this prompt, not a person.")
     return Admission(text=human)
+
+
+def off_the_record(agent: str, session: str, settings: GuardSettings) -> str:
+    """Why nothing that is said here may be kept, not even as an ask in a receipt; "" when it may."""
+    agent = agent or _agent_in(session)
+    if _matches(agent, settings.exclude_capture):
+        return f"The agent '{agent}' is excluded from capture."
+    return _unrecorded_session(session)
 
 
 def _refused(reason: str) -> Admission:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import random
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -73,6 +75,24 @@ def _translate(error: sqlite3.Error, path: Path) -> StoreError:
     return StoreError(f"The memory store {path} refused: {error}.", hint="Run `foreword doctor`.")
 
 
+def _begin_writing(connection: sqlite3.Connection) -> None:
+    """Take the write lock. SQLite's own waiting sleeps ever longer, up to a tenth of a second, and a process that writes
+    without pause then starves the others; short naps find the gaps between its transactions."""
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        until = time.monotonic() + _LOCK_WAIT_S
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+            time.sleep(random.uniform(0.0002, 0.002))
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {int(_LOCK_WAIT_S * 1000)}")
+
+
 class Connections:
     """One connection for each thread; the file and its folder are the user's alone."""
 
@@ -119,7 +139,7 @@ class Connections:
         with translated(self.path):
             connection = self.here()
             connection.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
-            connection.execute("BEGIN IMMEDIATE")
+            _begin_writing(connection)
             try:
                 yield connection
             except BaseException:
