@@ -1,0 +1,399 @@
+"""Small histories in which one memory is the right one, and what recall says about how it found it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foreword import Foreword
+from foreword.model import Ask, Audience, Event, Memory, Origin, Scope, Session, content_hash
+from foreword.providers import EmbedderSettings, Purpose, open_embedder
+from foreword.recall import Hit, RecallSettings, bag, recall, understand
+from foreword.store import Draft, SqliteStore
+
+EMBEDDER = open_embedder(EmbedderSettings(), {})
+assert EMBEDDER is not None
+NOW = datetime(2026, 6, 17, 15, 30)
+OWNER = Scope(agent="ada")
+
+
+class History:
+    """A store with words and vectors, without the engine around it."""
+
+    def __init__(self, home: Path) -> None:
+        self.store = SqliteStore(home)
+
+    def draft(self, text: str, **fields: Any) -> Draft:
+        memory = Memory(text, **{"agent": "ada", **fields})
+        words = bag(memory)
+        vectors = EMBEDDER.embed([text])
+        return Draft(
+            memory, content_hash(repr(memory)), words.words, words.counts, words.length, EMBEDDER.model, vectors
+        )
+
+    def say(self, *texts: str, session: str = "talk", **fields: Any) -> None:
+        self.store.add([self.draft(text, **fields) for text in texts], Session(session, "ada") if session else None)
+
+    def ask(
+        self, text: str, *, scope: Scope = OWNER, vectors: bool = True, settings: RecallSettings | None = None
+    ) -> list[tuple[str, Hit]]:
+        """Texts of memories with what recall says about each, best first."""
+        query = understand(text, now=NOW.timestamp())
+        if vectors:
+            [vector] = EMBEDDER.embed([text], purpose=Purpose.QUERY)
+            query = replace(query, vector=vector, model=EMBEDDER.model)
+        with self.store.view(scope) as view:
+            hits = recall(query, view, settings or RecallSettings())
+        texts = {memory.row: memory.text for memory in self.store.get([hit.row for hit in hits])}
+        return [(texts[hit.row], hit) for hit in hits]
+
+    def best(self, text: str, **how: Any) -> str:
+        found = self.ask(text, **how)
+        return found[0][0] if found else ""
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> Iterator[History]:
+    history = History(tmp_path / "home")
+    yield history
+    history.store.close()
+
+
+DAILY_LIFE = [
+    "My sister is allergic to peanuts and walnuts.",
+    "The car has to be inspected before the end of October.",
+    "We keep the garden hose in the cellar during winter.",
+    "Lina's violin lesson moved to Thursday afternoon.",
+    "The landlord agreed to replace the bathroom window.",
+    "I prefer window seats on long flights.",
+    "The new router's admin page is at port 8443.",
+    "Grandfather's watch is being repaired at the shop near the station.",
+    "Dinner with the neighbours is planned for Saturday.",
+    "The library books are due in two weeks.",
+    "Our cat refuses every food except salmon.",
+    "The password manager is shared with the whole family.",
+]
+
+
+def live(history: History) -> None:
+    for place, text in enumerate(DAILY_LIFE):
+        history.say(text, session=f"day {place}")
+
+
+# The right one first
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("When is the violin lesson?", "violin"),
+        ("Which port does the router use?", "8443"),
+        ("What did the landlord agree to?", "landlord"),
+        ("Who repairs the watches?", "watch"),
+        ("Where do we keep the hose in winter?", "hose"),
+        ("When are the books due?", "library"),
+    ],
+)
+@pytest.mark.parametrize("vectors", [True, False], ids=["words and vectors", "words alone"])
+def test_a_question_finds_its_answer_by_its_words(history: History, asked: str, answer: str, vectors: bool) -> None:
+    live(history)
+    assert answer in history.best(asked, vectors=vectors)
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("Which nuts must she avoid eating?", "peanuts"),
+        ("What does our pet like to eat?", "salmon"),
+        ("Does the vehicle need a check-up?", "inspected"),
+        ("Has the clock been fixed?", "watch"),
+        ("Is somebody coming for a meal at the weekend?", "Dinner"),
+    ],
+)
+def test_a_question_in_other_words_finds_its_answer_by_meaning(history: History, asked: str, answer: str) -> None:
+    live(history)
+    assert answer in history.best(asked)
+    assert answer not in history.best(asked, vectors=False), "or words alone would have done"
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("what is in settings_loader", "src/config/settings_loader.py reads the file twice"),
+        ("config/settings_loader", "src/config/settings_loader.py reads the file twice"),
+        ("why does renderInvoceTable crash", "renderInvoiceTable crashes on an empty list"),
+        ("fetchUserProfiles timeout", "fetchUserProfile gives up after 3 s"),
+        ("what changed in v2.13.1", "v2.13.1 drops the old endpoint"),
+    ],
+)
+def test_a_part_of_an_identifier_or_a_slip_in_it_still_finds_it(history: History, asked: str, answer: str) -> None:
+    history.say(
+        "src/config/settings_loader.py reads the file twice",
+        "src/render/page_layout.py has no tests",
+        "renderInvoiceTable crashes on an empty list",
+        "fetchUserProfile gives up after 3 s",
+        "v2.13.1 drops the old endpoint",
+        "v2.12.0 was never released",
+        session="",
+    )
+    assert history.best(asked, vectors=False) == answer
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("牙医的预约是什么时候?", "下星期三下午三点有牙医的预约。"),
+        ("会議は何曜日ですか", "来週の会議は木曜日になりました。"),
+        ("회의는 언제 합니까", "다음 회의는 목요일 오후에 합니다."),
+    ],
+)
+def test_a_question_in_a_script_without_spaces_finds_its_answer(history: History, asked: str, answer: str) -> None:
+    history.say(
+        "下星期三下午三点有牙医的预约。",
+        "王芳喜欢喝绿茶，不喜欢咖啡。",
+        "来週の会議は木曜日になりました。",
+        "田中さんは犬を飼っています。",
+        "다음 회의는 목요일 오후에 합니다.",
+        "고양이는 연어만 먹습니다.",
+        session="",
+    )
+    assert history.best(asked, vectors=False) == answer
+
+
+def test_a_rare_word_beats_many_common_ones(history: History) -> None:
+    for number in range(30):
+        history.say(f"The weekly report about project progress is ready, number {number}.", session="")
+    history.say("The report mentions a narwhal.", session="")
+    assert "narwhal" in history.best("Which weekly project progress report had the narwhal?", vectors=False)
+
+
+def test_an_answer_that_stands_beside_the_question_is_found(history: History) -> None:
+    for number in range(6):
+        history.say(
+            f"Small talk about the weather, part {number}.", f"Indeed, part {number}.", session=f"chat {number}"
+        )
+    history.say("Where should we store the sourdough starter?", "On the top shelf, behind the oats.", session="bread")
+    history.say("Shelves are on sale this week.", session="shop")
+    found = [text for text, _ in history.ask("Where is the sourdough starter?", vectors=False)]
+    assert found[:2] == ["Where should we store the sourdough starter?", "On the top shelf, behind the oats."]
+
+
+def test_what_a_person_said_goes_before_the_same_words_of_a_machine(history: History) -> None:
+    for origin in (Origin.TOOL, Origin.OWNER, Origin.AGENT):
+        history.say("The heron nests by the pond.", session="", origin=origin)
+    with history.store.view(OWNER) as view:
+        hits = recall(understand("Where does the heron nest?", now=0.0), view, RecallSettings())
+    assert history.store.get([hits[0].row])[0].origin is Origin.OWNER
+
+
+@pytest.mark.parametrize(
+    ("asked", "days_ago"),
+    [("What was decided about the fence last week?", 7), ("What was decided about the fence yesterday?", 1),
+     ("What was decided about the fence in March?", 90)],
+)  # fmt: skip
+def test_a_question_about_a_time_prefers_what_was_said_then(history: History, asked: str, days_ago: int) -> None:
+    for ago in (1, 7, 30, 90):
+        history.say(f"We decided about the fence, take {ago}.", session="", at=(NOW - timedelta(days=ago)).timestamp())
+    found = history.ask(asked)
+    assert found[0][0] == f"We decided about the fence, take {days_ago}."
+    assert {text: hit.signals.dated for text, hit in found} == {
+        f"We decided about the fence, take {ago}.": float(ago == days_ago) for ago in (1, 7, 30, 90)
+    }
+
+
+def test_what_is_out_of_scope_is_neither_found_nor_counted(history: History) -> None:
+    for number in range(20):
+        history.say(f"Private marmalade thought {number}.", session="private")
+    history.say("The marmalade stall opens at nine.", session="group", audience=Audience.GROUP, circle="market")
+    history.say("Marmalade of the other group.", session="other", audience=Audience.GROUP, circle="club")
+    group = Scope("ada", Audience.GROUP, "market")
+    [(text, hit)] = history.ask("When does the marmalade stall open?", scope=group)
+    assert text == "The marmalade stall opens at nine."
+    alone = History(history.store.path.parent.parent / "alone")
+    alone.say("The marmalade stall opens at nine.", session="group", audience=Audience.GROUP, circle="market")
+    [(_, same)] = alone.ask("When does the marmalade stall open?", scope=group)
+    assert replace(hit, row=0) == replace(same, row=0), "twenty private memories change nothing, not even a rarity"
+    alone.store.close()
+
+
+def test_nothing_to_ask_with_or_nothing_there_finds_nothing(history: History) -> None:
+    assert history.ask("Where is the sourdough starter?") == []
+    live(history)
+    assert history.ask("what is it that you are?") == []
+    assert history.ask("xylophonist quarterdeck", vectors=False) == []
+
+
+# What it says about itself
+
+
+QUESTIONS = [
+    "When is the violin lesson?",
+    "Which port does the admin page of the router use?",
+    "What did Lina say last week about window seats on flights?",
+    "zeppelin",
+    "牙医",
+    "src/config/settings_loader.py",
+]
+
+
+@pytest.mark.parametrize("vectors", [True, False])
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_lanes_and_signals_are_in_range_and_agree_with_one_another(history: History, asked: str, vectors: bool) -> None:
+    live(history)
+    history.say(*DAILY_LIFE[:4], "and so on", session="all of it")
+    hits = [hit for _, hit in history.ask(asked, vectors=vectors)]
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    for hit in hits:
+        one = hit.signals
+        assert set(hit.lanes) >= {"words", "vectors", "neighbours", "session"}
+        assert all(0 <= value <= 1 for value in hit.lanes.values())
+        assert 0 <= one.coverage <= one.context <= 1
+        assert 0 <= one.matched <= one.asked
+        assert 0 <= one.margin <= 1
+        assert 0 <= one.agreement <= min(hit.lanes["words"], hit.lanes["vectors"]) + 1e-6
+        assert 0 <= one.names <= 1
+        assert one.information >= 0
+        assert one.dated in (0.0, 0.5, 1.0)
+        assert np.isfinite([hit.score, one.similarity]).all()
+        assert len(hit.terms) == one.matched
+        assert (one.coverage > 0) or not hit.terms
+        if not vectors:
+            assert hit.lanes["vectors"] == one.similarity == one.agreement == 0
+
+
+def test_coverage_is_the_share_of_what_was_asked(history: History) -> None:
+    live(history)
+    history.say("copper kettle whistles", "copper pan", session="")
+    shares = dict(history.ask("copper kettle whistles", vectors=False))
+    assert shares["copper kettle whistles"].signals.coverage == 1.0
+    assert shares["copper kettle whistles"].terms == ("copper", "kettl", "whistl")
+    assert 0 < shares["copper pan"].signals.coverage < 0.4, "the commonest of the three"
+    assert shares["copper pan"].terms == ("copper",)
+    missing = history.ask("copper kettle whistles zeppelin", vectors=False)[0][1]
+    assert 0.4 < missing.signals.coverage < 1.0, "a word nobody has said is asked for all the same"
+
+
+def test_names_that_are_missing_are_told(history: History) -> None:
+    live(history)
+    with_name = history.ask("When does Lina have her violin lesson?")[0][1]
+    other_name = history.ask("When does Oskar have his violin lesson?")[0][1]
+    assert with_name.signals.names == 1.0
+    assert other_name.signals.names == 0.0
+
+
+def test_as_many_candidates_as_asked_for_and_no_more(history: History) -> None:
+    history.say(*(f"kettle number {number}" for number in range(30)), session="")
+    for count in (1, 7, 10):
+        assert len(history.ask("kettle", settings=RecallSettings(candidates=count))) == count
+
+
+# Bounded work
+
+
+@pytest.mark.parametrize("max_postings", [0, 1, 5, 1000])
+def test_the_rarest_word_answers_however_small_the_budget(history: History, max_postings: int) -> None:
+    history.say(*(f"The harbour report, part {number}." for number in range(40)), session="")
+    history.say("The harbour report about the narwhal.", session="")
+    found = history.ask("harbour report narwhal", vectors=False, settings=RecallSettings(max_postings=max_postings))
+    assert "narwhal" in found[0][0]
+    assert len(found) == (1 if max_postings < 1000 else 10), "common words are read only while the budget lasts"
+
+
+# The same memories, the same answer
+
+
+VOCABULARY = "harbour kettle copper narwhal window lesson violin report garden salmon".split()
+TEXTS = st.lists(
+    st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=6).map(" ".join), min_size=1, max_size=25, unique=True
+)
+
+
+@settings(max_examples=12, deadline=None)
+@given(texts=TEXTS, asked=st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=4).map(" ".join))
+def test_how_memories_came_in_does_not_change_what_is_found(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], asked: str
+) -> None:
+    at_once, one_by_one = (History(tmp_path_factory.mktemp("home")) for _ in range(2))
+    at_once.say(*texts)
+    for text in texts:
+        one_by_one.say(text)
+        one_by_one.ask(asked)  # the index grows a segment at a time
+    reopened = History(one_by_one.store.path.parent)
+    assert at_once.ask(asked) == one_by_one.ask(asked) == reopened.ask(asked)
+    for each in (at_once, one_by_one, reopened):
+        each.store.close()
+
+
+def test_forgetting_and_saying_again_gives_the_same_answer(history: History) -> None:
+    live(history)
+    before = history.ask("When is the violin lesson?")
+    history.say("The violin lesson was a mistake.", session="mistake")
+    assert history.ask("When is the violin lesson?") != before
+    history.store.forget([len(DAILY_LIFE) + 1], texts=[])
+    assert history.ask("When is the violin lesson?") == before
+
+
+# Any text at all
+
+
+HOSTILE = [
+    "+ ? ( [ \" ' : * - ^ ~ { } ] ) \\ / | & % $ # @ ! ; , . < >",
+    '"unbalanced',
+    "NEAR(kettle copper, 5)",
+    "kettle AND (copper OR",
+    "NOT kettle",
+    "title:kettle",
+    "kettle*",
+    "-kettle +copper",
+    "'; DROP TABLE memory; --",
+    "kettle\0copper kettle",
+    "\ud800 kettle \udfff whistle",
+    "😀🎉👩‍💻 what about the kettle 🚀",
+    "\u202ekettle\u202c reversed?",
+    "%s %d {0} {kettle} ${kettle} $(kettle)",
+    "a" * 100_000,
+    "kettle " * 15_000,
+    "k.e_t-t/l:e@" * 8_000,
+    "行" * 30_000,
+    "é" * 50_000,
+    "\n" * 50_000 + "kettle whistles",
+    "3:ket 3:ett 3:ttl whatever",
+]
+
+
+@pytest.mark.proves("D5")
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text)[:30])
+def test_any_text_in_a_question_is_harmless(open_home: Callable[..., Foreword], text: str) -> None:
+    engine = open_home()
+    engine.record(Event("The copper kettle whistles at noon.", session="agent:main:old"))
+    for found in (engine.search(text), engine.search(text, session="agent:main:telegram:group:1")):
+        assert all(0 <= one.confidence <= 1 for one in found)
+    brief = engine.brief(Ask(text, session="agent:main:main"))
+    assert brief.reason
+    assert engine.why(brief.receipt)
+    assert engine.status()["memories"] == 1
+    assert engine.check() == []
+
+
+@pytest.mark.proves("D5")
+@settings(max_examples=120, deadline=None)
+@given(text=st.text(st.characters() | st.sampled_from('\0"*()+-:^\ud800kettle '), max_size=80))
+def test_any_question_gets_an_answer_of_the_right_kind(kept: Foreword, text: str) -> None:
+    assert all(0 <= one.confidence <= 1 for one in kept.search(text))
+    assert kept.brief(Ask(text, session="agent:main:main", at=0.0)).reason
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Foreword]:
+    with Foreword.open(tmp_path_factory.mktemp("kept")) as engine:
+        for text in DAILY_LIFE:
+            engine.record(Event(text, session="agent:main:old"))
+        yield engine
