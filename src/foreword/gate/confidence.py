@@ -23,15 +23,20 @@ _MUCH_INFORMATION = 3.0
 def features(signals: Signals) -> dict[str, float]:
     """What the confidence is computed from, each in about 0..1, by name."""
     similarity = min(max(signals.similarity, 0.0), _FAR_DEVIATIONS) / _FAR_DEVIATIONS
+    information = min(signals.information, _MUCH_INFORMATION) / _MUCH_INFORMATION
+    # One word in common is a coincidence however rare it is; from three on it is none.
+    several = min(max(signals.matched - 1, 0), 2) / 2
     return {
         "coverage": signals.coverage,
         "context": signals.context,
-        "information": min(signals.information, _MUCH_INFORMATION) / _MUCH_INFORMATION,
+        "information": information,
         "similarity": similarity,
-        "together": signals.coverage * similarity,
+        "several": several,
         "names": signals.names,
         "dated": signals.dated,
-        "margin": signals.margin,
+        "coverage_and_several": signals.coverage * several,
+        "coverage_and_similarity": signals.coverage * similarity,
+        "information_and_similarity": information * similarity,
     }
 
 

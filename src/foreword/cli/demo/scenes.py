@@ -88,7 +88,7 @@ SCENES = (
     Scene(
         "Said in the group, asked in the group",
         _IN_GROUP,
-        Ask("When is the training?", session=GROUP, channel="telegram", sender="Mirela"),
+        Ask("When is the training at the north pier?", session=GROUP, channel="telegram", sender="Mirela"),
         "What the crew said is there for the crew, marked as somebody's word.",
         gives="half past six",
     ),
