@@ -42,7 +42,7 @@ from foreword.model import (
 )
 from foreword.providers import Embedder, Purpose, open_embedder
 from foreword.recall import Query, bag, intent, passages, recall, understand
-from foreword.record import check, clean, off_the_record, redact, take
+from foreword.record import check, check_time, clean, off_the_record, redact, take
 from foreword.settings import Loaded, Settings, load
 from foreword.store import Draft, Forgotten, SqliteStore, Store
 
@@ -197,6 +197,10 @@ class Foreword:
 
     def brief(self, ask: Ask) -> Brief:
         """What the model should be given with this message: the few things worth knowing, or nothing and why."""
+        texts = (ask.text, ask.session, ask.agent, ask.sender, ask.channel, ask.project)
+        if not all(isinstance(one, str) for one in texts):
+            raise BadInput("An ask's text, session, agent, sender, channel and project must be strings.")
+        check_time(ask.at)
         now = self._clock() if ask.at is None else ask.at
         steps = _Steps()
         place = self._place(ask.session, ask.agent, ask.sender, ask.channel, ask.project, ask.audience)

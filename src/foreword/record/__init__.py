@@ -1,7 +1,17 @@
 """Events in, memories out."""
 
 from foreword.record.guard import GuardSettings, off_the_record
-from foreword.record.intake import RecordSettings, Taken, check, clean, take
+from foreword.record.intake import RecordSettings, Taken, check, check_time, clean, take
 from foreword.record.redaction import redact
 
-__all__ = ["GuardSettings", "RecordSettings", "Taken", "check", "clean", "off_the_record", "redact", "take"]
+__all__ = [
+    "GuardSettings",
+    "RecordSettings",
+    "Taken",
+    "check",
+    "check_time",
+    "clean",
+    "off_the_record",
+    "redact",
+    "take",
+]

@@ -127,10 +127,13 @@ def check(event: Event, settings: RecordSettings) -> None:
             f"The text has {len(event.text):,} characters; at most {settings.max_chars:,} are kept as one memory.",
             hint="Split it, or raise record.max_chars.",
         )
-    if event.at is not None and not (
-        isinstance(event.at, int | float) and math.isfinite(event.at) and 0 <= event.at < _LATEST
-    ):
-        raise BadInput(f"{event.at!r} is not a time.", hint="Give seconds since 1970.")
+    check_time(event.at)
+
+
+def check_time(at: float | None) -> None:
+    """Raises BadInput for what is neither a time nor left open."""
+    if at is not None and not (isinstance(at, int | float) and math.isfinite(at) and 0 <= at < _LATEST):
+        raise BadInput(f"{at!r} is not a time.", hint="Give seconds since 1970.")
 
 
 def _origin(event: Event, audience: Audience, by_owner: bool) -> Origin:

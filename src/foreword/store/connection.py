@@ -76,7 +76,7 @@ def _translate(error: sqlite3.Error, path: Path) -> StoreError:
 
 
 def _begin_writing(connection: sqlite3.Connection) -> None:
-    """Take the write lock. SQLite's own waiting sleeps ever longer, up to a tenth of a second, and a process that writes
+    """Take the write lock. SQLite's own waiting sleeps ever longer, up to a tenth of a second, and one that writes
     without pause then starves the others; short naps find the gaps between its transactions."""
     connection.execute("PRAGMA busy_timeout = 0")
     try:

@@ -102,25 +102,24 @@ class SqliteStore:
         )
 
     def forget(self, rows: Collection[int], *, texts: Collection[str]) -> Forgotten:
-        gone = 0
-        touched: set[int] = set()
-        places: set[int] = set()
+        # Many at once in each statement: an owner may forget a whole agent, and receipts are read through only once.
+        these = (json.dumps([int(row) for row in rows]),)
+        among = "IN (SELECT value FROM json_each(?))"
         with self._connections.writing() as connection:
-            for row in rows:
-                places.update(
-                    place
-                    for (place,) in connection.execute("SELECT session FROM memory WHERE row = ?", (row,))
-                    if place is not None
-                )
-                touched.update(self._receipts_naming(connection, row))
-                connection.execute("DELETE FROM delivery WHERE memory = ?", (row,))
-                connection.execute("DELETE FROM injected WHERE memory = ?", (row,))
-                connection.execute(
-                    "UPDATE session SET stable = NULL, stable_rows = '[]'"
-                    " WHERE EXISTS (SELECT 1 FROM json_each(stable_rows) WHERE value = ?)",
-                    (row,),
-                )
-                gone += connection.execute("DELETE FROM memory WHERE row = ?", (row,)).rowcount
+            places = [
+                place
+                for (place,) in connection.execute(f"SELECT DISTINCT session FROM memory WHERE row {among}", these)
+                if place is not None
+            ]
+            touched = self._receipts_naming(connection, frozenset(rows))
+            connection.execute(f"DELETE FROM delivery WHERE memory {among}", these)
+            connection.execute(f"DELETE FROM injected WHERE memory {among}", these)
+            connection.execute(
+                "UPDATE session SET stable = NULL, stable_rows = '[]'"
+                f" WHERE EXISTS (SELECT 1 FROM json_each(stable_rows) AS shown WHERE shown.value {among})",
+                these,
+            )
+            gone = connection.execute(f"DELETE FROM memory WHERE row {among}", these).rowcount
             for text in texts:
                 touched.update(self._receipts_quoting(connection, text))
             for number in touched:
@@ -132,7 +131,7 @@ class SqliteStore:
                 " AND NOT EXISTS (SELECT 1 FROM memory WHERE memory.session = session.row)"
                 " AND NOT EXISTS (SELECT 1 FROM receipt WHERE receipt.session = session.key)"
                 " AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.session = session.row)",
-                (json.dumps(sorted(places)),),
+                (json.dumps(places),),
             )
             connection.execute("UPDATE counter SET value = value + 1 WHERE name = 'forgets'")
         try:
@@ -151,15 +150,12 @@ class SqliteStore:
         return Forgotten(gone, len(touched))
 
     @staticmethod
-    def _receipts_naming(connection: sqlite3.Connection, row: int) -> list[int]:
-        return [
-            int(found[0])
-            for found in connection.execute(
-                "SELECT receipt.row FROM receipt WHERE EXISTS"
-                " (SELECT 1 FROM json_each(body, '$.candidates') WHERE json_extract(value, '$.row') = ?)",
-                (row,),
-            )
-        ]
+    def _receipts_naming(connection: sqlite3.Connection, rows: Collection[int]) -> set[int]:
+        return {
+            int(number)
+            for number, body in connection.execute("SELECT row, body FROM receipt")
+            if any(candidate["row"] in rows for candidate in json.loads(body)["candidates"])
+        }
 
     @staticmethod
     def _receipts_quoting(connection: sqlite3.Connection, text: str) -> list[int]:
