@@ -26,6 +26,7 @@ from foreword.model import Audience, Kind, Memory, Origin, Scope, Session, Sessi
 from foreword.recall import bag
 from foreword.recall.words import word_hash
 from foreword.store import Draft, SqliteStore, Store, Turn, View
+from foreword.store import connection as store_connection
 
 OWNER = Scope(agent="ada")
 EVERYTHING = Scope(agent="", every_agent=True, every_project=True)
@@ -630,6 +631,15 @@ def test_forgetting_by_text_alone_takes_the_receipts_that_quote_it(store: Store)
     assert store.forget([], texts=["in"]).receipts == 0
 
 
+def test_a_great_many_memories_are_forgotten_with_one_look_at_the_receipts(store: Store) -> None:
+    rows = [one.row for one in store.add([draft(f"pebble {number}") for number in range(600)], TALK)]
+    for number in range(60):
+        settle(store, TALK, ask=f"ask {number}", rows=rows[number * 10 : number * 10 + 10])
+    keep = rows[-5:]
+    assert store.forget(rows[:-5], texts=[]).receipts == 60, "each names one that is gone"
+    assert [memory.row for memory in everything(store)] == keep
+
+
 def test_forgetting_what_is_not_there_changes_nothing(store: Store) -> None:
     store.add([draft("stays")], TALK)
     assert store.forget([99], texts=["never said by anybody"]) == store.forget([], texts=[])
@@ -1008,9 +1018,9 @@ def test_a_closed_store_can_be_opened_again(home: Path) -> None:
     again.close()
 
 
-def test_a_store_on_which_something_waits_names_who_holds_it_up(home: Path) -> None:
+def test_a_store_on_which_something_waits_names_who_holds_it_up(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_connection, "_LOCK_WAIT_S", 0.0)
     store = SqliteStore(home)
-    store._connections.here().execute("PRAGMA busy_timeout = 0")
     other = sqlite3.connect(home / FILE, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(ForewordError, match="Another process has held the lock"):

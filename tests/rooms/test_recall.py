@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreword import Foreword
+from foreword.errors import BadInput
 from foreword.model import Ask, Audience, Event, Memory, Origin, Scope, Session, content_hash
 from foreword.providers import EmbedderSettings, Purpose, open_embedder
 from foreword.recall import Hit, RecallSettings, bag, recall, understand
@@ -381,6 +383,14 @@ def test_any_text_in_a_question_is_harmless(open_home: Callable[..., Foreword], 
     assert engine.why(brief.receipt)
     assert engine.status()["memories"] == 1
     assert engine.check() == []
+
+
+@pytest.mark.parametrize("fields", [{"text": None}, {"text": 7}, {"session": 1}, {"sender": None}, {"at": math.nan},
+                                    {"at": math.inf}, {"at": 1e20}, {"at": -1.0}, {"at": "now"}], ids=repr)  # fmt: skip
+def test_an_ask_that_is_none_is_refused_with_a_reason(foreword: Foreword, fields: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match=r"must be strings|is not a time"):
+        foreword.brief(Ask(**{"text": "What did we say last week?", **fields}))
+    assert foreword.status()["turns"] == 0
 
 
 @pytest.mark.proves("D5")

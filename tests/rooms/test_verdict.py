@@ -37,6 +37,7 @@ def sure_of(wanted: float) -> Signals:
     for _ in range(50):
         middle = (low + high) / 2
         low, high = (middle, high) if confidence(signals_of(middle)) < wanted else (low, middle)
+    assert confidence(signals_of(high)) == pytest.approx(wanted, abs=0.001)
     return signals_of(high)
 
 
