@@ -244,7 +244,9 @@ def test_a_key_with_a_line_break_is_refused_without_being_shown() -> None:
     assert KEY not in str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["ftp://x", "localhost:11434", "http://", "http://a:b@host", "http://h:port", "http://h?k=1"])
+@pytest.mark.parametrize(
+    "url", ["ftp://x", "localhost:11434", "http://", "http://a:b@host", "http://h:port", "http://h?k=1"]
+)
 def test_an_address_that_cannot_be_used_is_refused(url: str) -> None:
     with pytest.raises(BadSettings, match=r"embedder\.url"):
         open_embedder(EmbedderSettings("ollama", url=url), {})
