@@ -392,6 +392,8 @@ class Foreword:
     ) -> list[Found]:
         """Memories by meaning, best first, whatever the gate would say. Without session and agent the owner asks, and
         every agent's memories are searched."""
+        if not isinstance(text, str):
+            raise BadInput("The text to search for must be a string.")
         if limit < 1:
             raise BadInput(f"The limit is {limit}.", hint="Ask for at least one result.")
         place = self._place(session, agent, sender, "", project)

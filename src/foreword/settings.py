@@ -85,6 +85,7 @@ class Key:
     harmless: bool
     least: float | None
     most: float | None
+    choices: tuple[str, ...] = ()
 
 
 def keys() -> Iterator[Key]:
@@ -104,6 +105,7 @@ def keys() -> Iterator[Key]:
                 bool(one.metadata.get("harmless")),
                 one.metadata.get("min", 0),
                 one.metadata.get("max", 1.0 if section.name == "gate" else None),
+                one.metadata.get("choices", ()),
             )
 
 
@@ -242,6 +244,8 @@ def _read_value(key: Key, raw: Any) -> Any:
     if key.type is str:
         if not isinstance(raw, str):
             raise ValueError("must be a string")
+        if key.choices and raw not in key.choices:
+            raise ValueError(f"must be one of {', '.join(key.choices)}")
         return _folder(raw) if key.name == "store.home" else raw
     items = [one.strip() for one in raw.split(",") if one.strip()] if isinstance(raw, str) else raw
     if not isinstance(items, list | tuple) or not all(isinstance(one, str) for one in items):

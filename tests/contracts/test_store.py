@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import multiprocessing
 import random
@@ -1029,3 +1030,23 @@ def test_a_store_on_which_something_waits_names_who_holds_it_up(home: Path, monk
     assert store.add([draft("a")], TALK)[0].created
     other.close()
     store.close()
+
+
+def test_traces_that_a_reader_kept_from_being_cleared_are_cleared_at_the_next_opening(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    store = SqliteStore(home)
+    (written,) = store.add([draft("a needle that must vanish")], None)
+    reader = sqlite3.connect(home / "foreword.db", isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM memory").fetchone()
+    store._connections.here().execute("PRAGMA busy_timeout = 0")
+    with pytest.raises(StoreError, match="traces"):
+        store.forget([written.row], texts=[])
+    assert store.get([written.row]) == []
+    assert any("traces" in problem for problem in store.check())
+    reader.execute("COMMIT")
+    reader.close()
+    store.close()
+    with contextlib.closing(SqliteStore(home)) as again:
+        assert again.check() == []
+        assert not any(b"needle that must vanish" in file.read_bytes() for file in home.iterdir())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -42,7 +43,7 @@ def judge(candidates: Sequence[Candidate], policy: GatePolicy) -> Verdict:
     if best >= policy.confident:
         return Verdict(passed, judged, f"the best is {best:.2f} sure, at or above {policy.confident:.2f}")
     if best < policy.floor:
-        return Verdict((), judged, f"the best is only {best:.2f} sure, below the floor of {policy.floor:.2f}")
+        return Verdict((), judged, f"the best is only {_short_of(best)} sure, below the floor of {policy.floor:.2f}")
     if len(passed) >= 2:
         return Verdict(
             passed,
@@ -50,8 +51,15 @@ def judge(candidates: Sequence[Candidate], policy: GatePolicy) -> Verdict:
             f"{len(passed)} memories pass together, the best {best:.2f} sure (between floor and confident)",
         )
     return Verdict(
-        (), judged, f"the best is {best:.2f} sure, below {policy.confident:.2f}, and no second memory supports it"
+        (),
+        judged,
+        f"the best is {_short_of(best)} sure, below {policy.confident:.2f}, and no second memory supports it",
     )
+
+
+def _short_of(sure: float) -> str:
+    """Cut, not rounded: 0.749 is not 0.75."""
+    return f"{math.floor(sure * 100) / 100:.2f}"
 
 
 def _why(candidate: Candidate, sure: float, bar: float, policy: GatePolicy) -> str:
@@ -63,4 +71,5 @@ def _why(candidate: Candidate, sure: float, bar: float, policy: GatePolicy) -> s
         held += ", and is of another time"
     if sure >= bar:
         return held
-    return f"{held}; {sure:.2f} is below {'the floor' if bar == policy.floor else 'its share of the best'} ({bar:.2f})"
+    bar_name = "the floor" if bar == policy.floor else "its share of the best"
+    return f"{held}; {_short_of(sure)} is below {bar_name} ({bar:.2f})"

@@ -51,7 +51,10 @@ class Embedder(Protocol):
 class EmbedderSettings:
     provider: str = field(
         default="static",
-        metadata={"help": "Who turns text into vectors: static (offline), openai, ollama, gemini, or none."},
+        metadata={
+            "help": "Who turns text into vectors: static (offline), openai, ollama, gemini, or none.",
+            "choices": ("static", "openai", "ollama", "gemini", "none"),
+        },
     )
     model: str = field(default="", metadata={"help": "Name of the remote model; empty takes the provider's default."})
     url: str = field(default="", metadata={"help": "Base address of the remote API; empty takes the provider's own."})
@@ -65,7 +68,7 @@ class EmbedderSettings:
     deadline_ms: int = field(
         default=300, metadata={"help": "Longest wait for a remote model; after it, words answer alone."}
     )
-    batch: int = field(default=64, metadata={"help": "Most texts sent to a remote model in one request."})
+    batch: int = field(default=64, metadata={"help": "Most texts sent to a remote model in one request.", "min": 1})
 
 
 def open_embedder(settings: EmbedderSettings, environ: Mapping[str, str]) -> Embedder | None:

@@ -124,8 +124,12 @@ def _month(given: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
 def _calendar(which: str, unit: str, today: datetime) -> tuple[datetime, datetime]:
     previous = which != "this"
     if unit == "weekend":
-        saturday = today - timedelta(days=(today.weekday() - 5) % 7 or (7 if previous else 0))
+        # Said on a weekend, "last" means the one before.
+        back = (today.weekday() - 5) % 7 + (7 if previous and today.weekday() >= 5 else 0)
+        saturday = today - timedelta(days=back)
         return saturday, saturday + timedelta(days=2)
+    if which == "past":
+        return today - timedelta(days=_LENGTH_DAYS[unit]), today + timedelta(days=1)
     if unit == "week":
         monday = today - timedelta(days=today.weekday() + 7 * previous)
         return monday, monday + timedelta(days=7)

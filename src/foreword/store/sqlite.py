@@ -23,6 +23,7 @@ _MEMORY = (
 )
 # A receipt quotes a short text only when it is the whole ask; a longer one also when it is a part of it.
 _QUOTABLE_CHARS = 12
+_UNSWEPT = "Memories were forgotten, but the file still holds traces of them, because another process is reading it."
 
 
 class SqliteStore:
@@ -31,6 +32,12 @@ class SqliteStore:
         self._connections = Connections(self.path)
         self._index = Index()
         self._index_lock = threading.RLock()
+        if self._is_unswept():
+            try:
+                self._sweep()
+            except StoreError:
+                # Still in use elsewhere: the mark stays, `check` tells, and the next opening tries again.
+                return
 
     # Writing
 
@@ -134,20 +141,29 @@ class SqliteStore:
                 (json.dumps(places),),
             )
             connection.execute("UPDATE counter SET value = value + 1 WHERE name = 'forgets'")
+            connection.execute("UPDATE counter SET value = 1 WHERE name = 'unswept'")
+        self._sweep()
+        return Forgotten(gone, len(touched))
+
+    def _sweep(self) -> None:
+        """Clear the traces of what was forgotten; raises when another process is in the way."""
+        connection = self._connections.here()
         try:
             with translated(self.path):
                 # secure_delete clears what is freed, but not the copies that rows leave behind in the slack of a page
                 # when the tree is rebalanced; only a file written anew from its living rows holds nothing else.
-                self._connections.here().execute("VACUUM")
-                busy = self._connections.here().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                connection.execute("VACUUM")
+                busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         except StoreError as error:
-            raise StoreError(f"The memories are forgotten, but the file still holds traces of them: {error}") from error
+            raise StoreError(f"{_UNSWEPT} {error}") from error
         if busy:
-            raise StoreError(
-                "The memories are forgotten, but another process is reading the journal, which still holds them.",
-                hint="Run the same command again when that process is done.",
-            )
-        return Forgotten(gone, len(touched))
+            raise StoreError(_UNSWEPT, hint="They go when Foreword is next opened and nobody else reads.")
+        with self._connections.writing(synced=False) as connection:
+            connection.execute("UPDATE counter SET value = 0 WHERE name = 'unswept'")
+
+    def _is_unswept(self) -> bool:
+        with self._connections.reading() as connection:
+            return bool(connection.execute("SELECT value FROM counter WHERE name = 'unswept'").fetchone()[0])
 
     @staticmethod
     def _receipts_naming(connection: sqlite3.Connection, rows: Collection[int]) -> set[int]:
@@ -173,7 +189,12 @@ class SqliteStore:
     @contextmanager
     def view(self, scope: Scope) -> Iterator[View]:
         with self._index_lock, self._connections.reading() as connection:
-            stamp = tuple(value for (value,) in connection.execute("SELECT value FROM counter ORDER BY name"))
+            stamp = tuple(
+                value
+                for (value,) in connection.execute(
+                    "SELECT value FROM counter WHERE name IN ('forgets', 'vector_drops') ORDER BY name"
+                )
+            )
             if stamp != self._index.stamp:
                 # Something was taken away, here or by another process: slots have no holes, so read it all again.
                 self._index = Index()
@@ -446,7 +467,8 @@ class SqliteStore:
                 found = [str(line) for (line,) in connection.execute("PRAGMA quick_check(10)")]
         except StoreDamaged as error:
             return [str(error)]
-        return [f"{self.path}: {line}" for line in found if line != "ok"]
+        problems = [f"{self.path}: {line}" for line in found if line != "ok"]
+        return [*problems, _UNSWEPT] if self._is_unswept() else problems
 
     def close(self) -> None:
         self._connections.close()

@@ -105,4 +105,4 @@ CREATE TABLE counter (
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL
 ) WITHOUT ROWID;
-INSERT INTO counter VALUES ('forgets', 0), ('vector_drops', 0);
+INSERT INTO counter VALUES ('forgets', 0), ('vector_drops', 0), ('unswept', 0);
