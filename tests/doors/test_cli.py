@@ -185,7 +185,8 @@ def test_a_project_file_cannot_send_memories_elsewhere(run, folder, tmp_path):
 
 
 def test_an_unusable_embedder_is_a_settings_problem(run, monkeypatch):
-    monkeypatch.setenv("FOREWORD_EMBEDDER_PROVIDER", "crystal-ball")
+    monkeypatch.setenv("FOREWORD_EMBEDDER_PROVIDER", "openai")
+    monkeypatch.setenv("FOREWORD_EMBEDDER_URL", "ftp://nowhere")
     failed = run("record", CAT, "--json")
     assert failed.code == 4
     assert failed.error["code"] == "bad_settings"
