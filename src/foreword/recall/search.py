@@ -48,8 +48,8 @@ _B = 0.4
 _UNSEEN = 30
 _UNSEEN_VECTORS = 8
 _USUAL_MEAN, _USUAL_DEVIATION = 0.1, 0.1
-_WORD_POOL = 320
-_VECTOR_POOL = 128
+_WORD_POOL = 128
+_VECTOR_POOL = 48
 
 
 def understand(text: str, *, now: float) -> Query:
@@ -142,4 +142,5 @@ def _top(scores: Floats, limit: int) -> NDArray[np.int64]:
     touched = np.flatnonzero(scores)
     if len(touched) <= limit:
         return touched
-    return touched[np.argpartition(-scores[touched], limit)[:limit]]
+    found = scores[touched]
+    return touched[np.argpartition(found, len(found) - limit)[-limit:]]
