@@ -41,7 +41,7 @@ from foreword.model import (
     row_of,
 )
 from foreword.providers import Embedder, Purpose, open_embedder
-from foreword.recall import Query, bag, intent, passages, recall, understand
+from foreword.recall import Query, bag, density, intent, passages, recall, understand
 from foreword.record import check, check_time, clean, off_the_record, redact, take
 from foreword.settings import Loaded, Settings, load
 from foreword.store import Draft, Forgotten, SqliteStore, Store
@@ -305,7 +305,13 @@ class Foreword:
             in_scope = view.size
         memories = {memory.row: memory for memory in self._store.get([hit.row for hit in hits], scope)}
         return [
-            Candidate(memories[hit.row], hit.score, hit.lanes, hit.signals, hit.terms)
+            Candidate(
+                memories[hit.row],
+                hit.score,
+                hit.lanes,
+                replace(hit.signals, density=round(density(memories[hit.row].text, hit.weights), 4)),
+                hit.terms,
+            )
             for hit in hits
             if hit.row in memories
         ], in_scope

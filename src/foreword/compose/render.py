@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 
-from foreword.compose.budget import count_tokens
 from foreword.model import Memory, Origin, Style, frames
 
 _MORE = "read more with mem-get and an id"
@@ -66,13 +65,7 @@ def stable(summaries: Sequence[Memory], entries: Sequence[Memory], style: Style)
         return "\n".join(
             _stable_xml(summaries, entries, frames.XML_OPEN_MEM if style is Style.OPEN_MEM else frames.XML_INDEX)
         )
-    body: list[str] = []
-    if summaries:
-        body.append("Recent sessions:")
-        body += [f"- {_one_line(one.session)}: {_summary_line(one)}" for one in summaries]
-    if entries:
-        body.append(f"Observations ({_MORE}):")
-        body += [f"- {_entry_line(one)}" for one in entries]
+    body = _listing(summaries, entries, f"Observations ({_MORE}):")
     if style is Style.PLAIN:
         return "\n".join([f"[{frames.INDEX}: {frames.NOTICE}]", *body, f"[/{frames.INDEX}]"])
     return "\n".join([f"> **{frames.INDEX}** · {frames.NOTICE}.", *(f"> {line}" for line in body)])
@@ -80,14 +73,19 @@ def stable(summaries: Sequence[Memory], entries: Sequence[Memory], style: Style)
 
 def compact(summaries: Sequence[Memory], entries: Sequence[Memory]) -> str:
     """Plain text that survives the host's own compaction."""
-    parts: list[str] = []
+    count = f"{len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
+    return "\n".join(_listing(summaries, entries, f"Recent observations ({count}):"))
+
+
+def _listing(summaries: Sequence[Memory], entries: Sequence[Memory], entries_heading: str) -> list[str]:
+    lines: list[str] = []
     if summaries:
-        parts.append("Recent sessions:")
-        parts += [f"- {_one_line(one.session)}: {_summary_line(one)}" for one in summaries]
+        lines.append("Recent sessions:")
+        lines += [f"- {_one_line(one.session)}: {_summary_line(one)}" for one in summaries]
     if entries:
-        parts.append(f"Recent observations ({len(entries)} {'entry' if len(entries) == 1 else 'entries'}):")
-        parts += [f"- {_entry_line(one)}" for one in entries]
-    return "\n".join(parts)
+        lines.append(entries_heading)
+        lines += [f"- {_entry_line(one)}" for one in entries]
+    return lines
 
 
 def _stable_xml(summaries: Sequence[Memory], entries: Sequence[Memory], root: str) -> list[str]:
@@ -122,10 +120,6 @@ def title(memory: Memory, *, max_chars: int = 100) -> str:
     line = memory.title or next(iter(_lines(memory.text)), "")
     line = " ".join(line.split())
     return line if len(line) <= max_chars else line[: max_chars - 2].rstrip() + " …"
-
-
-def cost(memory: Memory) -> int:
-    return memory.tokens or count_tokens(memory.text)
 
 
 def _summary_line(memory: Memory) -> str:

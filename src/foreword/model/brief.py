@@ -14,6 +14,7 @@ class Signals:
     """What recall knows about one candidate, free of scale: none of it depends on the store's size or the model.
 
     coverage      share of the ask's information (IDF mass) found in the memory itself, 0..1
+    density       the largest share of it that stands within a few sentences
     context       the same with its neighbours in the conversation counted in
     matched       how many informative terms of the ask it holds
     asked         how many the ask has
@@ -23,10 +24,13 @@ class Signals:
     similarity    dense similarity as standard deviations above this scope's own background
     agreement     1 when words and vectors both put it on top, 0 when only one lane knows it
     names         share of the ask's names, numbers and identifiers that it holds; 1 when the ask has none
+    by_person     1 when a person said it, 0 when an agent or a tool did
+    brevity       1 for a word, 0.5 for a hundred, towards 0 for a long text
     dated         1 in the time the ask speaks of, 0 outside it, 0.5 when the ask speaks of none
     """
 
     coverage: float = 0.0
+    density: float = 0.0
     context: float = 0.0
     matched: int = 0
     asked: int = 0
@@ -35,6 +39,8 @@ class Signals:
     similarity: float = 0.0
     agreement: float = 0.0
     names: float = 1.0
+    by_person: float = 0.0
+    brevity: float = 0.0
     dated: float = 0.5
 
 

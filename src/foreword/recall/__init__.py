@@ -3,6 +3,7 @@
 from foreword.recall.fusion import Hit
 from foreword.recall.intent import Intent, IntentSettings, intent
 from foreword.recall.passages import passages
+from foreword.recall.proximity import density
 from foreword.recall.search import Query, RecallSettings, recall, understand
 from foreword.recall.words import Bag, bag
 
@@ -14,6 +15,7 @@ __all__ = [
     "Query",
     "RecallSettings",
     "bag",
+    "density",
     "intent",
     "passages",
     "recall",

@@ -59,6 +59,7 @@ class Hit:
     lanes: Mapping[str, float]
     signals: Signals
     terms: Sequence[str]
+    weights: Sequence[tuple[str, float]]
 
 
 def rank(field: Field, recipe: Recipe, *, limit: int) -> list[Hit]:
@@ -143,6 +144,9 @@ def _explained(
     # The lead over the field: how far the rest of the proposals fall behind, in shares of the best.
     ranked = score[order]
     rest = float(ranked[min(4, len(ranked) - 1)]) if len(ranked) > 1 else 0.0
+    weights = tuple(
+        (term.text, float(rarity)) for term, rarity in zip(field.terms, field.rarity, strict=True) if term.weight >= 0.5
+    )
     hits = []
     for place, at in enumerate(order.tolist()):
         holds = own[place]
@@ -166,8 +170,11 @@ def _explained(
                     similarity=round(float(deviations[at]), 4),
                     agreement=round(min(float(words[at]), float(vectors[at])), 4),
                     names=round(float(names_held[place]), 4) if names_held is not None else 1.0,
+                    by_person=float(field.facts.by_person[at]),
+                    brevity=round(100 / (100 + float(field.facts.length[at])), 4),
                     dated=float(dated[at]),
                 ),
+                weights=weights,
                 terms=tuple(
                     term.text
                     for term, held in zip(field.terms, holds.tolist(), strict=True)
