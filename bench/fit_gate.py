@@ -32,12 +32,14 @@ from foreword.recall import bag, understand
 TARGET = Path(__file__).resolve().parents[1] / "src/foreword/gate/data/confidence.json"
 # Sessions beside the evidence: from a store of a few days to the whole history.
 SIZES = (2, 10, None)
-SILENT_ASKS = 4
+STRANGERS = 4
+SILENT_ASKS = 6
 SHORT_TERMS = 3
 CLEAR_COVERAGE = 0.4
 TOP = 5
 FOLDS = 5
-RIDGE = 2e-3
+RIDGE = 1e-3
+ROUNDS = 4
 
 Array = NDArray[np.float64]
 
@@ -99,7 +101,7 @@ def _cases(haystacks: Sequence[Haystack], silences: Sequence[tuple[str, str]]) -
                     if question.answerable:
                         for kind, text in (("own", question.text), ("short", _short(question.text))):
                             yield _case(foreword, haystack.id, kind, text, question)
-                    strangers = [one.questions[0] for one in dice.sample(others, 3)]
+                    strangers = [one.questions[0] for one in dice.sample(others, STRANGERS)]
                     for stranger in strangers:
                         if not stranger.evidence & keys:
                             yield _case(foreword, haystack.id, "foreign", stranger.text)
@@ -142,66 +144,89 @@ def _case(foreword: Foreword, group: str, kind: str, text: str, question: Questi
     return Case(group, question is not None, kind, candidates)
 
 
-def _design(cases: Sequence[Case]) -> tuple[list[str], Array, Array, Array]:
-    """One row for each candidate; asks that deserve memory weigh as much together as those that do not."""
-    names = ["bias", *features(Signals())]
-    deserved = sum(case.deserved for case in cases)
-    share = {True: 0.5 / max(deserved, 1), False: 0.5 / max(len(cases) - deserved, 1)}
-    rows = [
-        ([1.0, *features(signals).values()], float(helped), share[case.deserved])
+def _prepared(cases: Sequence[Case]) -> list[tuple[Case, Array, NDArray[np.bool_]]]:
+    return [
+        (
+            case,
+            np.array([[1.0, *features(signals).values()] for _, signals in case.candidates]),
+            np.array([helped for helped, _ in case.candidates]),
+        )
         for case in cases
-        for helped, signals in case.candidates
+        if case.candidates
     ]
-    inputs, labels, weights = (np.array(column, np.float64) for column in zip(*rows, strict=True))
-    return names, inputs, labels, weights / weights.mean()
 
 
 def _fit(cases: Sequence[Case]) -> tuple[list[str], Array]:
-    """Logistic regression with a small ridge. No signal may count against a memory: each was made so that more of it
-    is better, and a negative weight would only be learnt from what is peculiar to the data."""
-    names, inputs, labels, weights = _design(cases)
-    beta = np.zeros(inputs.shape[1])
-    ridge = np.r_[0.0, np.full(len(beta) - 1, RIDGE)]
-    for _ in range(6000):
-        chance = 1 / (1 + np.exp(-inputs @ beta))
-        beta -= 2.0 * (inputs.T @ (weights * (chance - labels)) / len(labels) + ridge * beta)
-        beta[1:] = np.maximum(beta[1:], 0)
+    """Logistic regression on the candidates that decide. The gate speaks or not by its best candidate, so each ask
+    gives the best that helped and the best that did not; which those are follows from the weights, so the fit is
+    repeated. Asks that deserve memory weigh as much together as those that do not."""
+    prepared = _prepared(cases)
+    deserved = sum(case.deserved for case, _, _ in prepared)
+    share = {True: 0.5 / max(deserved, 1), False: 0.5 / max(len(prepared) - deserved, 1)}
+    names = ["bias", *features(Signals())]
+    beta: Array | None = None
+    for _ in range(ROUNDS):
+        rows: list[tuple[Array, float, float]] = []
+        for case, inputs, helped in prepared:
+            sure = inputs @ beta if beta is not None else -np.arange(len(inputs), dtype=np.float64)
+            for label in (True, False):
+                among = np.flatnonzero(helped == label)
+                if len(among):
+                    best = inputs[among[np.argmax(sure[among])]]
+                    rows.append(
+                        (best, float(label), share[case.deserved] * (0.5 if helped.any() and not label else 1.0))
+                    )
+        beta = _regression(*(np.array(column, np.float64) for column in zip(*rows, strict=True)))
+    assert beta is not None
     return names, beta
 
 
+def _regression(inputs: Array, labels: Array, weights: Array) -> Array:
+    """With a small ridge. No signal may count against a memory: each was made so that more of it is better, and a
+    negative weight would only be learnt from what is peculiar to the data."""
+    weights = weights / weights.mean()
+    beta = np.zeros(inputs.shape[1])
+    beta[0] = -2.0
+    ridge = np.r_[0.0, np.full(len(beta) - 1, RIDGE)]
+    for _ in range(3000):
+        chance = 1 / (1 + np.exp(-inputs @ beta))
+        beta -= 2.0 * (inputs.T @ (weights * (chance - labels)) / len(labels) + ridge * beta)
+        beta[1:] = np.maximum(beta[1:], 0)
+    return beta
+
+
 def _cross_validated(cases: Sequence[Case]) -> dict[str, Any]:
-    """What the confidence does on histories it was not fitted on."""
+    """What the confidence does on histories it was not fitted on: of each ask, the candidate that decides."""
     groups = sorted({case.group for case in cases})
     best: dict[str, list[float]] = {}
-    chances, truths, shares = [], [], []
+    chances, truths = [], []
     for fold in range(FOLDS):
         held = set(groups[fold::FOLDS])
         _, beta = _fit([case for case in cases if case.group not in held])
-        tested = [case for case in cases if case.group in held]
-        for case in tested:
-            sure = [1 / (1 + np.exp(-np.dot([1.0, *features(one).values()], beta))) for _, one in case.candidates]
-            best.setdefault(case.kind, []).append(max(sure, default=0.0))
-        _, inputs, labels, weights = _design(tested)
-        chances.append(1 / (1 + np.exp(-inputs @ beta)))
-        truths.append(labels)
-        shares.append(weights)
-    chance, truth, share = np.concatenate(chances), np.concatenate(truths), np.concatenate(shares)
+        for case, inputs, helped in _prepared([case for case in cases if case.group in held]):
+            sure = 1 / (1 + np.exp(-inputs @ beta))
+            best.setdefault(case.kind, []).append(float(sure.max()))
+            chances.append(float(sure.max()))
+            truths.append(bool(helped[int(np.argmax(sure))]))
+    own, foreign = np.array(best["own"]), np.array(best["foreign"])
+    return {
+        "calibration_error": round(_calibration_error(np.array(chances), np.array(truths)), 4),
+        "recall_at_5_percent_foreign": round(float((own > np.quantile(foreign, 0.95)).mean()), 3),
+        "recall_at_10_percent_foreign": round(float((own > np.quantile(foreign, 0.90)).mean()), 3),
+        **{
+            f"share_at_{bar}": {kind: round(float((np.array(sure) >= bar).mean()), 3) for kind, sure in best.items()}
+            for bar in (0.6, 0.75)
+        },
+    }
+
+
+def _calibration_error(chances: Array, truths: NDArray[np.bool_]) -> float:
     error = 0.0
     for low in np.arange(0, 1, 0.1):
-        inside = (chance >= low) & (chance < low + 0.1)
+        inside = (chances >= low) & (chances < low + 0.1)
         if inside.any():
-            gap = abs(
-                np.average(chance[inside], weights=share[inside]) - np.average(truth[inside], weights=share[inside])
-            )
-            error += float(gap * share[inside].sum() / share.sum())
-    foreign = np.array(best["foreign"])
-    own = np.array(best["own"])
-    return {
-        "calibration_error": round(error, 4),
-        "recall_at_5_percent_foreign": round(float((own > np.quantile(foreign, 0.95)).mean()), 3),
-        "share_at_0.75": {kind: round(float((np.array(sure) >= 0.75).mean()), 3) for kind, sure in best.items()},
-        "share_at_0.5": {kind: round(float((np.array(sure) >= 0.5).mean()), 3) for kind, sure in best.items()},
-    }
+            error += float(abs(chances[inside].mean() - truths[inside].mean()) * inside.mean())
+    return error
 
 
 def _digest(file: Path) -> str:

@@ -19,6 +19,9 @@ def signals_of(strength: float) -> Signals:
     """Signals that grow with strength, from nothing in common (0) to all there is (1)."""
     return Signals(
         coverage=strength,
+        density=strength,
+        by_person=strength,
+        brevity=strength,
         context=strength,
         matched=2,  # a whole number: growing with the rest it would make the confidence jump
         asked=6,

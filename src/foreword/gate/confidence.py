@@ -27,15 +27,18 @@ def features(signals: Signals) -> dict[str, float]:
     # One word in common is a coincidence however rare it is; from three on it is none.
     several = min(max(signals.matched - 1, 0), 2) / 2
     return {
-        "coverage": signals.coverage,
+        "density": signals.density,
         "context": signals.context,
         "information": information,
         "similarity": similarity,
         "several": several,
         "names": signals.names,
         "dated": signals.dated,
+        "by_person": signals.by_person,
+        "brevity": signals.brevity,
+        "density_and_several": signals.density * several,
+        "density_and_similarity": signals.density * similarity,
         "coverage_and_several": signals.coverage * several,
-        "coverage_and_similarity": signals.coverage * similarity,
         "information_and_similarity": information * similarity,
     }
 

@@ -16,7 +16,7 @@ class GatePolicy:
         default=0.75, metadata={"help": "A memory this sure is injected even alone.", "harmless": True}
     )
     floor: float = field(
-        default=0.5,
+        default=0.6,
         metadata={"help": "Below this a memory never passes; between, two must pass together.", "harmless": True},
     )
     companion: float = field(
