@@ -24,11 +24,8 @@ def signals_of(strength: float) -> Signals:
         brevity=strength,
         context=strength,
         matched=2,  # a whole number: growing with the rest it would make the confidence jump
-        asked=6,
         information=3 * strength,
-        margin=strength,
         similarity=8 * strength,
-        agreement=strength,
         names=strength,
         dated=strength,
     )

@@ -17,12 +17,9 @@ class Signals:
     density       the largest share of it that stands within a few sentences
     context       the same with its neighbours in the conversation counted in
     matched       how many informative terms of the ask it holds
-    asked         how many the ask has
     information   how much the held terms single it out: their IDF mass in units of what it takes to find one memory
                   among all in scope; at 1 chance alone would find about one
-    margin        lead of its fused score over the field, 0..1
     similarity    dense similarity as standard deviations above this scope's own background
-    agreement     1 when words and vectors both put it on top, 0 when only one lane knows it
     names         share of the ask's names, numbers and identifiers that it holds; 1 when the ask has none
     by_person     1 when a person said it, 0 when an agent or a tool did
     brevity       1 for a word, 0.5 for a hundred, towards 0 for a long text
@@ -33,11 +30,8 @@ class Signals:
     density: float = 0.0
     context: float = 0.0
     matched: int = 0
-    asked: int = 0
     information: float = 0.0
-    margin: float = 0.0
     similarity: float = 0.0
-    agreement: float = 0.0
     names: float = 1.0
     by_person: float = 0.0
     brevity: float = 0.0

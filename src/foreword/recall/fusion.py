@@ -7,13 +7,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foreword.model import Signals
 from foreword.recall.dates import Span
-from foreword.recall.words import Term
+from foreword.recall.words import PLAIN_WEIGHT, Term
 from foreword.store import Facts, Floats, Slots
 
 
@@ -84,7 +86,8 @@ def rank(field: Field, recipe: Recipe, *, limit: int) -> list[Hit]:
         + recipe.by_person * field.facts.by_person * base
     )
     order = np.lexsort((field.slots, -score))[:limit]
-    return _explained(field, order, score, words, vectors, neighbours, session, dated, before, after)
+    lanes = {"words": words, "vectors": vectors, "neighbours": neighbours, "session": session}
+    return _explained(field, order, score, lanes, dated, before, after)
 
 
 def _normalised(values: Floats) -> Floats:
@@ -122,10 +125,7 @@ def _explained(
     field: Field,
     order: NDArray[np.intp],
     score: Floats,
-    words: Floats,
-    vectors: Floats,
-    neighbours: Floats,
-    session: Floats,
+    lanes: Mapping[str, Floats],
     dated: Floats,
     before: NDArray[np.intp],
     after: NDArray[np.intp],
@@ -136,50 +136,45 @@ def _explained(
     around = ((held_or_none[order] | held_or_none[before[order]] | held_or_none[after[order]])[:, None] & bits) != 0
     mass = float(field.rarity.sum()) or 1.0
     coverage = own @ field.rarity / mass
-    context = around @ field.rarity / mass
     names = np.array([term.name for term in field.terms], np.bool_)
-    names_held = (around & names) @ field.rarity / (float(field.rarity[names].sum()) or 1.0) if names.any() else None
-    plain = np.array([term.weight >= 0.5 for term in field.terms], np.bool_)
-    deviations = (field.similarity - field.mean) / field.deviation if field.deviation > 0 else np.zeros_like(score)
-    # The lead over the field: how far the rest of the proposals fall behind, in shares of the best.
-    ranked = score[order]
-    rest = float(ranked[min(4, len(ranked) - 1)]) if len(ranked) > 1 else 0.0
+    names_mass = float(field.rarity[names].sum())
+    plain = np.array([term.weight >= PLAIN_WEIGHT for term in field.terms], np.bool_)
+    deviation = field.deviation or math.inf
+    # One column for each signal, made for all hits at once: single numpy values are slow to read.
+    columns = {
+        "coverage": coverage,
+        "context": around @ field.rarity / mass,
+        "information": coverage * (mass / math.log(field.in_scope + 2)),
+        "matched": np.count_nonzero(own & plain, axis=1),
+        "similarity": (field.similarity[order] - field.mean) / deviation,
+        "names": (around & names) @ field.rarity / names_mass if names_mass else np.ones(len(order)),
+        "by_person": field.facts.by_person[order].astype(np.float64),
+        "brevity": 100 / (100 + field.facts.length[order]),
+        "dated": dated[order],
+    }
+    signals = zip(*(_rounded(column) for column in columns.values()), strict=True)
+    shown = zip(*(_rounded(lane[order]) for lane in lanes.values()), strict=True)
     weights = tuple(
-        (term.text, float(rarity)) for term, rarity in zip(field.terms, field.rarity, strict=True) if term.weight >= 0.5
+        (term.text, rarity)
+        for term, rarity in zip(field.terms, field.rarity.tolist(), strict=True)
+        if term.weight >= PLAIN_WEIGHT
     )
-    hits = []
-    for place, at in enumerate(order.tolist()):
-        holds = own[place]
-        hits.append(
-            Hit(
-                row=int(field.facts.row[at]),
-                score=float(score[at]),
-                lanes={
-                    "words": round(float(words[at]), 4),
-                    "vectors": round(float(vectors[at]), 4),
-                    "neighbours": round(float(neighbours[at]), 4),
-                    "session": round(float(session[at]), 4),
-                },
-                signals=Signals(
-                    coverage=round(float(coverage[place]), 4),
-                    context=round(float(context[place]), 4),
-                    matched=int(np.count_nonzero(holds & plain)),
-                    information=round(float(coverage[place]) * mass / math.log(field.in_scope + 2), 4),
-                    asked=int(np.count_nonzero(plain)),
-                    margin=round(max(0.0, float(score[at]) - rest) / (float(ranked[0]) or 1.0), 4),
-                    similarity=round(float(deviations[at]), 4),
-                    agreement=round(min(float(words[at]), float(vectors[at])), 4),
-                    names=round(float(names_held[place]), 4) if names_held is not None else 1.0,
-                    by_person=float(field.facts.by_person[at]),
-                    brevity=round(100 / (100 + float(field.facts.length[at])), 4),
-                    dated=float(dated[at]),
-                ),
-                weights=weights,
-                terms=tuple(
-                    term.text
-                    for term, held in zip(field.terms, holds.tolist(), strict=True)
-                    if held and term.weight >= 0.5
-                ),
-            )
+    texts = [term.text for term in field.terms]
+    return [
+        Hit(
+            row=row,
+            score=points,
+            lanes=dict(zip(lanes, values, strict=True)),
+            signals=Signals(**dict(zip(columns, signal, strict=True))),
+            terms=tuple(compress(texts, holds)),
+            weights=weights,
         )
-    return hits
+        for row, points, values, signal, holds in zip(
+            field.facts.row[order].tolist(), score[order].tolist(), shown, signals, (own & plain).tolist(), strict=True
+        )
+    ]
+
+
+def _rounded(values: NDArray[Any]) -> list[Any]:
+    rounded: list[Any] = (values if values.dtype.kind in "iu" else values.astype(np.float64).round(4)).tolist()
+    return rounded

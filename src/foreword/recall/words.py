@@ -29,6 +29,8 @@ _IDENTIFIER = re.compile(r"[_/\\@]|\w\.\w|\w:\w|[a-z][A-Z]|\d[a-zA-Z]|[a-zA-Z]\d
 _MAX_TERM_CHARS = 64
 _MAX_COUNT = 255
 _TIME_WEIGHT = 0.25
+# From this weight on a term is a word, or a piece of script without spaces; below, a fragment or a time.
+PLAIN_WEIGHT = 0.5
 # Beyond this a text is a dump: its first words are what it is about, and a megabyte must not stall a write.
 MAX_INDEXED_CHARS = 200_000
 
