@@ -161,8 +161,7 @@ def _fit(cases: Sequence[Case]) -> tuple[list[str], Array]:
     gives the best that helped and the best that did not; which those are follows from the weights, so the fit is
     repeated. Asks that deserve memory weigh as much together as those that do not."""
     prepared = _prepared(cases)
-    deserved = sum(case.deserved for case, _, _ in prepared)
-    share = {True: 0.5 / max(deserved, 1), False: 0.5 / max(len(prepared) - deserved, 1)}
+    share = _shares([case for case, _, _ in prepared])
     names = ["bias", *features(Signals())]
     beta: Array | None = None
     for _ in range(ROUNDS):
@@ -179,6 +178,11 @@ def _fit(cases: Sequence[Case]) -> tuple[list[str], Array]:
         beta = _regression(*(np.array(column, np.float64) for column in zip(*rows, strict=True)))
     assert beta is not None
     return names, beta
+
+
+def _shares(cases: Sequence[Case]) -> dict[bool, float]:
+    deserved = sum(case.deserved for case in cases)
+    return {True: 0.5 / max(deserved, 1), False: 0.5 / max(len(cases) - deserved, 1)}
 
 
 def _regression(inputs: Array, labels: Array, weights: Array) -> Array:
@@ -199,7 +203,8 @@ def _cross_validated(cases: Sequence[Case]) -> dict[str, Any]:
     """What the confidence does on histories it was not fitted on: of each ask, the candidate that decides."""
     groups = sorted({case.group for case in cases})
     best: dict[str, list[float]] = {}
-    chances, truths = [], []
+    share = _shares(cases)
+    chances, truths, shares = [], [], []
     for fold in range(FOLDS):
         held = set(groups[fold::FOLDS])
         _, beta = _fit([case for case in cases if case.group not in held])
@@ -207,10 +212,11 @@ def _cross_validated(cases: Sequence[Case]) -> dict[str, Any]:
             sure = 1 / (1 + np.exp(-inputs @ beta))
             best.setdefault(case.kind, []).append(float(sure.max()))
             chances.append(float(sure.max()))
-            truths.append(bool(helped[int(np.argmax(sure))]))
+            truths.append(float(helped[int(np.argmax(sure))]))
+            shares.append(share[case.deserved])
     own, foreign = np.array(best["own"]), np.array(best["foreign"])
     return {
-        "calibration_error": round(_calibration_error(np.array(chances), np.array(truths)), 4),
+        "calibration_error": round(_calibration_error(np.array(chances), np.array(truths), np.array(shares)), 4),
         "recall_at_5_percent_foreign": round(float((own > np.quantile(foreign, 0.95)).mean()), 3),
         "recall_at_10_percent_foreign": round(float((own > np.quantile(foreign, 0.90)).mean()), 3),
         **{
@@ -220,12 +226,14 @@ def _cross_validated(cases: Sequence[Case]) -> dict[str, Any]:
     }
 
 
-def _calibration_error(chances: Array, truths: NDArray[np.bool_]) -> float:
+def _calibration_error(chances: Array, truths: Array, shares: Array) -> float:
+    """The mean distance between how sure it was and how often it was right, in ten steps, half of the asks deserving."""
     error = 0.0
     for low in np.arange(0, 1, 0.1):
         inside = (chances >= low) & (chances < low + 0.1)
         if inside.any():
-            error += float(abs(chances[inside].mean() - truths[inside].mean()) * inside.mean())
+            gap = np.average(chances[inside] - truths[inside], weights=shares[inside])
+            error += float(abs(gap) * shares[inside].sum() / shares.sum())
     return error
 
 
