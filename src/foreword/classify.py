@@ -80,11 +80,13 @@ class _Conversation:
         return ":".join(part for part in (self.channel, self.mark, self.id) if part)
 
 
-def classify(key: str, *, sender: str = "", owner_ids: Collection[str] = ()) -> SessionClass:
+def classify(key: str, *, sender: str = "", channel: str = "", owner_ids: Collection[str] = ()) -> SessionClass:
     """The kind, the audience and the circle of a session; never raises, whatever the key.
 
     `owner_ids` come from the host's own allow-list. While it is empty nobody is known to be the owner, so every
     `:direct:` peer is EXTERNAL; a main key stays PRIVATE, because it is the owner's own until a stranger is seen on it.
+
+    `channel` is where they wrote, for keys that do not name it: a name on one channel is not that name on another.
 
     `sender` is the person who wrote, "" when unknown or when the agent itself speaks. Hosts put every direct message
     into the main session by default, so there the sender decides: one who is known not to be the owner makes the
@@ -109,8 +111,8 @@ def classify(key: str, *, sender: str = "", owner_ids: Collection[str] = ()) -> 
         audience, circle = Audience.GROUP, conversation.circle
 
     if audience is Audience.PRIVATE and sender.strip() and owners:
-        channel = conversation.channel if conversation else ""
-        if not _is_owner(sender, channel, owners):
+        where = conversation.channel if conversation else _channel(channel)
+        if not _is_owner(sender, where, owners):
             audience, circle = Audience.EXTERNAL, f"sender:{sender.strip().lower()}"
 
     return SessionClass(kind=_kind(rest, conversation, audience), audience=audience, circle=circle, warning=warning)
@@ -119,13 +121,20 @@ def classify(key: str, *, sender: str = "", owner_ids: Collection[str] = ()) -> 
 def is_owner(sender: str, *, owner_ids: Collection[str], channel: str = "") -> bool:
     """Whether a sender is known to be the owner; False when nobody is known to be."""
     owners = [_identity(one) for one in owner_ids if one.strip() not in _NOBODY]
-    return _is_owner(sender, channel.strip().lower(), owners)
+    return _is_owner(sender, _channel(channel), owners)
 
 
 def agent_of(key: str) -> str:
     """The agent that `agent:<id>:…` names, lower-cased as hosts do; "" for every other form."""
     parts = key.strip().lower().split(":", 2)
     return parts[1].strip() if len(parts) == 3 and parts[0] == "agent" else ""
+
+
+def _channel(name: str) -> str:
+    """A channel that hosts may call by another name; "" for what is none, such as a host's own terminal."""
+    name = name.strip().lower()
+    name = _CHANNEL_ALIASES.get(name, name)
+    return name if name in _CHANNELS else ""
 
 
 def _rest(key: str) -> Sequence[str]:

@@ -80,7 +80,7 @@ def take(
     memory = Memory(
         text=text,
         kind=event.kind,
-        origin=event.origin or _origin(event, audience, by_owner),
+        origin=event.origin or _origin(event, place.audience, by_owner),
         audience=audience,
         # Said to be for a wider audience than where it was said: for anyone of that audience.
         circle=place.circle if audience is place.audience else "",
@@ -149,7 +149,8 @@ def _origin(event: Event, audience: Audience, by_owner: bool) -> Origin:
 def _fingerprint(memory: Memory) -> str:
     """What makes two events the same: who and where, the host's id, and the words. Made after redaction, so that no
     secret can be guessed from it."""
-    parts = (memory.agent, memory.session, memory.source_id, memory.kind, memory.origin, memory.title, memory.text)
+    who = (memory.agent, memory.session, memory.sender, memory.audience.label)
+    parts = (*who, memory.source_id, memory.kind, memory.origin, memory.title, memory.text)
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         data = part.encode("utf-8")

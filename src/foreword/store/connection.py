@@ -8,6 +8,7 @@ import random
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -99,7 +100,8 @@ class Connections:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._local = threading.local()
-        self._open: list[sqlite3.Connection] = []
+        self._open: weakref.WeakSet[_Mine] = weakref.WeakSet()
+        self._closed = False
         self._latest = migrations.newest()
         with translated(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -108,18 +110,14 @@ class Connections:
             migrations.migrate(self.here(), latest=self._latest)
 
     def here(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = sqlite3.connect(self.path, timeout=_LOCK_WAIT_S, isolation_level=None, check_same_thread=False)
-            connection.execute("PRAGMA foreign_keys = ON")
-            # Freed bytes are overwritten: what was forgotten must not stay readable in the file.
-            connection.execute("PRAGMA secure_delete = ON")
-            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-                connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            self._local.connection = connection
-            self._open.append(connection)
-        return connection
+        """This thread's connection; it is closed with the thread, or with the store."""
+        if self._closed:
+            raise StoreError("The memory store is closed.")
+        mine: _Mine | None = getattr(self._local, "mine", None)
+        if mine is None:
+            mine = self._local.mine = _Mine(_connect(self.path))
+            self._open.add(mine)
+        return mine.connection
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -154,7 +152,27 @@ class Connections:
                 raise
 
     def close(self) -> None:
-        for connection in self._open:
-            connection.close()
-        self._open.clear()
-        self._local = threading.local()
+        self._closed = True
+        for mine in list(self._open):
+            mine.connection.close()
+
+
+class _Mine:
+    """A thread's own connection. Threads keep it in their locals, so it goes when they do."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def __del__(self) -> None:
+        self.connection.close()
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=_LOCK_WAIT_S, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA foreign_keys = ON")
+    # Freed bytes are overwritten: what was forgotten must not stay readable in the file.
+    connection.execute("PRAGMA secure_delete = ON")
+    if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    return connection
