@@ -15,20 +15,23 @@ from foreword.settings import PROFILES, PROJECT_FILE, keys
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 
 
+_MAY = {"": "", "any": "set", "raise": "raise", "lower": "lower"}
+
+
 def settings_page() -> str:
     lines = [
         "# Settings",
         "",
         "One TOML file, `~/.config/foreword/config.toml` (`foreword config --path` tells where). Later wins: defaults,",
-        f"the profile, this file, a project's `{PROJECT_FILE}` (only keys marked *project*, because it arrives with",
+        f"the profile, this file, a project's `{PROJECT_FILE}` (what the column says, because it arrives with",
         "the code), the environment (`FOREWORD_GATE_FLOOR` for `gate.floor`). `foreword config` shows every value and",
         "where it came from.",
         "",
-        "| key | default | project | |",
+        "| key | default | a project may | |",
         "|---|---|---|---|",
     ]
     for key in keys():
-        lines.append(f"| `{key.name}` | {_shown(key.default)} | {'yes' if key.harmless else ''} | {key.help} |")
+        lines.append(f"| `{key.name}` | {_shown(key.default)} | {_MAY[key.project]} | {key.help} |")
     lines += ["", "## Profiles", "", "A profile is a named set of settings over the one engine.", ""]
     for name, sections in PROFILES.items():
         values = [

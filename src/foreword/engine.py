@@ -13,19 +13,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import islice
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, Unpack
 
 from foreword import compose, gate, receipts
-from foreword.classify import agent_of, classify, is_owner
+from foreword.classify import is_owner
 from foreword.errors import BadInput, ProviderError, UnknownId
 from foreword.model import (
     Ask,
-    Audience,
     Brief,
     Candidate,
     Event,
@@ -36,20 +31,23 @@ from foreword.model import (
     Recorded,
     Scope,
     Session,
-    SessionClass,
     content_hash,
     row_of,
 )
-from foreword.providers import Embedder, Purpose, open_embedder
-from foreword.recall import Query, bag, density, intent, passages, recall, understand
+from foreword.place import Place, Where, in_project, place_of, scope_of
+from foreword.providers import Embedder, open_embedder
+from foreword.recall import Query, bag, density, intent, recall, understand
 from foreword.record import check, check_time, clean, off_the_record, redact, take
 from foreword.settings import Loaded, Settings, load
 from foreword.store import Draft, Forgotten, SqliteStore, Store
+from foreword.vectors import Vectors
 
-DEFAULT_AGENT = "main"
-_REBUILD_BATCH = 256
-_REBUILD_DEADLINE_MS = 30_000
 _BATCH_EVENTS = 256
+_MOST_RESULTS = 100
+_MOST_NEIGHBOURS = 1000
+_MOST_LISTED = 1_000_000
+# The intent of an ask is read from its beginning; redacting a megabyte of pasted log first would take seconds.
+_READ_CHARS = 40_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +57,6 @@ class Found:
     memory: Memory
     confidence: float
     candidate: Candidate
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where an ask or event happens."""
-
-    agent: str
-    session: Session
-    kind: SessionClass
 
 
 class Foreword:
@@ -84,11 +73,10 @@ class Foreword:
         self._store = store
         self._loaded = loaded
         self._settings = loaded.settings
-        self._embedder = embedder
         self._clock = clock
-        self._rebuild: threading.Thread | None = None
-        self._closing = threading.Event()
-        self._embed_failure = ""
+        self._vectors = Vectors(store, embedder, deadline_ms=loaded.settings.embedder.deadline_ms)
+        # Two asks of one session at once must not both be given the same memory.
+        self._one_turn = threading.Lock()
 
     @classmethod
     def open(
@@ -103,8 +91,7 @@ class Foreword:
         folder = Path(home or loaded.settings.store.home).expanduser()
         embedder = open_embedder(loaded.settings.embedder, os.environ)
         opened = cls(SqliteStore(folder), loaded, embedder, clock=clock)
-        if embedder is not None and opened._store.stale_rows(embedder.model, limit=1):
-            opened._rebuild_vectors()
+        opened._vectors.follow()
         return opened
 
     @property
@@ -125,30 +112,27 @@ class Foreword:
     def record_all(self, events: Iterable[Event]) -> Iterator[Recorded]:
         """Keep many events; answers come in order, each after its batch is on disk. Batches end with the session. A bad
         event raises BadInput when all before it are kept and answered for."""
-        pending: list[Event] = []
+        pending: list[tuple[Event, Place]] = []
         for event in events:
             try:
                 check(event, self._settings.record)
+                where = Where(agent=event.agent, sender=event.sender, channel=event.channel, project=event.project)
+                place = place_of(event.session, where, self._settings.owner)
             except BadInput:
-                if pending:
-                    yield from self._record_batch(pending)
+                yield from self._record_batch(pending)
                 raise
-            if pending and (event.session != pending[0].session or event.agent != pending[0].agent):
+            full = len(pending) == _BATCH_EVENTS
+            if full or (pending and _conversation(pending[0][1]) != _conversation(place)):
                 yield from self._record_batch(pending)
                 pending = []
-            pending.append(event)
-            if len(pending) == _BATCH_EVENTS:
-                yield from self._record_batch(pending)
-                pending = []
-        if pending:
-            yield from self._record_batch(pending)
+            pending.append((event, place))
+        yield from self._record_batch(pending)
 
-    def _record_batch(self, events: Sequence[Event]) -> list[Recorded]:
+    def _record_batch(self, events: Sequence[tuple[Event, Place]]) -> list[Recorded]:
+        """Events of one conversation, in one transaction."""
         outcomes: list[Recorded] = []
         drafts: list[Draft] = []
-        session: Session | None = None
-        for event in events:
-            place = self._place(event.session, event.agent, event.sender, event.channel, event.project)
+        for event, place in events:
             taken = take(
                 event,
                 agent=place.agent,
@@ -164,52 +148,56 @@ class Foreword:
             if taken.memory is None:
                 outcomes.append(Recorded(Outcome.SKIPPED, reason=taken.reason, redactions=taken.redactions))
                 continue
-            if place.session.key:
-                session = replace(place.session, started_at=taken.memory.at, last_at=taken.memory.at)
-            drafts.append(self._draft(taken.memory, taken.fingerprint))
+            words = bag(taken.memory)
+            draft = Draft(taken.memory, taken.fingerprint, words.words, words.counts, words.length)
+            drafts.append(self._vectors.on(draft))
             outcomes.append(Recorded(Outcome.STORED, redactions=taken.redactions))
-        written = iter(self._store.add(drafts, session)) if drafts else iter(())
-        results = []
-        for outcome in outcomes:
+        if not drafts:
+            return outcomes
+        first, session = drafts[0].memory.at, events[0][1].session
+        written = iter(
+            self._store.add(drafts, replace(session, started_at=first, last_at=first) if session.key else None)
+        )
+        for number, outcome in enumerate(outcomes):
             if outcome.outcome is Outcome.SKIPPED:
-                results.append(outcome)
                 continue
             row = next(written)
             memory_id = f"m{row.row}"
-            if row.created:
-                results.append(replace(outcome, id=memory_id))
-            else:
-                results.append(
-                    Recorded(Outcome.KNOWN, memory_id, f"It is already kept as {memory_id}.", outcome.redactions)
-                )
-        if drafts and (self._embedder is not None and not self._embedder.local):
-            self._rebuild_vectors()
-        return results
-
-    def _draft(self, memory: Memory, fingerprint: str) -> Draft:
-        words = bag(memory)
-        draft = Draft(memory, fingerprint, words.words, words.counts, words.length)
-        if self._embedder is not None and self._embedder.local:
-            return replace(draft, model=self._embedder.model, vectors=self._embedder.embed(_embedded_text(memory)))
-        return draft
+            outcomes[number] = replace(outcome, id=memory_id)
+            if not row.created:
+                reason = f"It is already kept as {memory_id}."
+                outcomes[number] = Recorded(Outcome.KNOWN, memory_id, reason, outcome.redactions)
+        self._vectors.follow()
+        return outcomes
 
     # brief
 
     def brief(self, ask: Ask) -> Brief:
         """What the model should be given with this message: the few things worth knowing, or nothing and why."""
-        texts = (ask.text, ask.session, ask.agent, ask.sender, ask.channel, ask.project)
-        if not all(isinstance(one, str) for one in texts):
-            raise BadInput("An ask's text, session, agent, sender, channel and project must be strings.")
+        if not isinstance(ask.text, str):
+            raise BadInput("An ask's text must be a string.")
         check_time(ask.at)
         now = self._clock() if ask.at is None else ask.at
+        where = Where(
+            agent=ask.agent, sender=ask.sender, channel=ask.channel, project=ask.project, audience=ask.audience
+        )
+        place = place_of(ask.session, where, self._settings.owner)
+        with self._one_turn:
+            return self._brief(redact(clean(ask.text[:_READ_CHARS])).text, place, now)
+
+    def _brief(self, text: str, place: Place, now: float) -> Brief:
         steps = _Steps()
-        place = self._place(ask.session, ask.agent, ask.sender, ask.channel, ask.project, ask.audience)
-        understood = intent(redact(clean(ask.text)).text, self._settings.intent)
+        understood = intent(text, self._settings.intent)
+        secret = self._settings.record.enabled is False or bool(
+            off_the_record(place.agent, place.session.key, self._settings.guard)
+        )
         turn = self._store.turn(replace(place.session, started_at=now, last_at=now))
-        ask_hash = content_hash(ask.text)
-        past = compose.Past(turn.asked_at, same_ask=ask_hash == turn.ask_hash, served=bool(turn.delivered))
+        # Made of redacted words, and of none that may not be kept: a hash of a short secret can be guessed.
+        ask_hash = "" if secret else content_hash(text)
+        same = bool(ask_hash) and ask_hash == turn.ask_hash
+        past = compose.Past(turn.asked_at, same_ask=same, served=bool(turn.delivered))
         if compose.is_retry(past, now, self._settings.turn) and (
-            again := self._again(turn.receipt, self._scope(place))
+            again := self._again(turn.receipt, scope_of(place, self._settings.owner))
         ):
             return again
         receipt = self._receipt(place, now, understood.query)
@@ -237,6 +225,8 @@ class Foreword:
             steps.done("compose", receipt)
         receipt["reason"] = composed.reason
         receipt["tokens"] = composed.tokens
+        if secret:
+            receipts.without_words(receipt)
         number = self._store.settle(
             turn,
             asked_at=now,
@@ -276,28 +266,19 @@ class Foreword:
             receipt=receipt["id"],
         )
 
-    def _recall(self, text: str, place: _Place, now: float, receipt: dict[str, Any], steps: _Steps) -> list[Candidate]:
-        query = self._query(text, now, receipt)
+    def _recall(self, text: str, place: Place, now: float, receipt: dict[str, Any], steps: _Steps) -> list[Candidate]:
+        query = understand(text, now=now)
+        try:
+            query = self._vectors.of(query)
+        except ProviderError as error:
+            receipt["notes"].append(f"Words alone answered: {error}")
         steps.done("embed", receipt)
-        candidates, in_scope = self._candidates(query, self._scope(place))
+        candidates, in_scope = self._candidates(query, scope_of(place, self._settings.owner))
         receipt["in_scope"] = in_scope
         if query.span:
             receipt["time"] = query.span.words
         steps.done("recall", receipt)
         return candidates
-
-    def _query(self, text: str, now: float, receipt: dict[str, Any] | None = None) -> Query:
-        query = understand(text, now=now)
-        if query.empty or self._embedder is None:
-            return query
-        try:
-            deadline = None if self._embedder.local else self._settings.embedder.deadline_ms
-            vector = self._embedder.embed([text], purpose=Purpose.QUERY, deadline_ms=deadline)[0]
-        except ProviderError as error:
-            if receipt is not None:
-                receipt["notes"].append(f"Words alone answered: {error}")
-            return query
-        return replace(query, vector=vector, model=self._embedder.model) if vector.any() else query
 
     def _candidates(self, query: Query, scope: Scope, *, limit: int | None = None) -> tuple[list[Candidate], int]:
         with self._store.view(scope) as view:
@@ -316,15 +297,14 @@ class Foreword:
             if hit.row in memories
         ], in_scope
 
-    def _receipt(self, place: _Place, now: float, query: str) -> dict[str, Any]:
-        secret = off_the_record(place.agent, place.session.key, self._settings.guard)
+    def _receipt(self, place: Place, now: float, query: str) -> dict[str, Any]:
         return {
             "agent": place.agent,
             "session": place.session.key,
             "kind": place.kind.kind.value,
             "audience": place.kind.audience.label,
             "at": now,
-            "ask": "" if secret or not self._settings.record.enabled else query,
+            "ask": query,
             "tokens": 0,
             "avoided": 0,
             "reason": "",
@@ -338,50 +318,39 @@ class Foreword:
 
     # start and compact
 
-    def start(
-        self,
-        session: str,
-        *,
-        agent: str = "",
-        sender: str = "",
-        channel: str = "",
-        project: str = "",
-        audience: Audience | None = None,
-    ) -> Brief:
+    def start(self, session: str, **where: Unpack[Where]) -> Brief:
         """The stable part for a session: byte for byte the same until the session is compacted."""
-        place = self._place(session, agent, sender, channel, project, audience)
+        place = place_of(session, where, self._settings.owner)
         if reason := compose.excluded(place.agent, self._settings.turn):
             return Brief(reason=reason)
         if not self._settings.turn.at_start:
             return Brief(reason="nothing is loaded at session start in this mode")
-        opened = self._opened(place)
-        frozen = self._store.stable(opened)
+        opened = in_project(self._opened(place))
+        frozen = self._store.stable(opened) if place.session.key else None
         if frozen is None:
             composed = compose.stable(*self._index_of(place), self._settings.compose)
-            frozen = self._store.freeze(opened, composed.text, [memory.row for memory in composed.memories])
+            frozen = composed.text
+            if place.session.key:
+                frozen = self._store.freeze(opened, composed.text, [memory.row for memory in composed.memories])
         reason = "frozen for this session" if frozen else "there is nothing to list yet"
         return Brief(text=frozen, tokens=compose.count_tokens(frozen), reason=reason)
 
-    def compact(
-        self,
-        session: str,
-        *,
-        agent: str = "",
-        sender: str = "",
-        channel: str = "",
-        project: str = "",
-        audience: Audience | None = None,
-    ) -> Brief:
+    def compact(self, session: str, **where: Unpack[Where]) -> Brief:
         """What should survive the host's compaction; afterwards memories may be said again in this session."""
-        place = self._place(session, agent, sender, channel, project, audience)
+        place = place_of(session, where, self._settings.owner)
         if reason := compose.excluded(place.agent, self._settings.turn):
             return Brief(reason=reason)
         composed = compose.compact(*self._index_of(place), self._settings.compose)
-        self._store.compacted(self._opened(place))
+        if place.session.key:
+            opened = self._opened(place)
+            block = content_hash(composed.text) if composed.text else ""
+            self._store.compacted(opened, block_hash=block)
+            if opened.project:
+                self._store.compacted(in_project(opened))
         return Brief(composed.text, tuple(one.id for one in composed.memories), composed.tokens, composed.reason)
 
-    def _index_of(self, place: _Place) -> tuple[list[Memory], list[Memory]]:
-        scope, limits = self._scope(place), self._settings.compose
+    def _index_of(self, place: Place) -> tuple[list[Memory], list[Memory]]:
+        scope, limits = scope_of(place, self._settings.owner), self._settings.compose
         summaries = self._store.recent(Kind.SUMMARY, scope, limit=limits.max_summaries, besides=place.session.key)
         entries = [
             memory
@@ -393,19 +362,20 @@ class Foreword:
 
     # search, get, forget
 
-    def search(
-        self, text: str, *, limit: int = 5, session: str = "", agent: str = "", sender: str = "", project: str = ""
-    ) -> list[Found]:
-        """Memories by meaning, best first, whatever the gate would say. Without session and agent the owner asks, and
-        every agent's memories are searched."""
+    def search(self, text: str, *, limit: int = 5, session: str = "", **where: Unpack[Where]) -> list[Found]:
+        """Memories by meaning, best first, whatever the gate would say. With nothing told of session, agent or sender
+        the owner asks, and every agent's memories are searched."""
         if not isinstance(text, str):
             raise BadInput("The text to search for must be a string.")
         if limit < 1:
             raise BadInput(f"The limit is {limit}.", hint="Ask for at least one result.")
-        place = self._place(session, agent, sender, "", project)
-        scope = replace(self._scope(place), every_agent=not (session or agent), every_project=not project)
-        query = self._query(redact(clean(text)).text[:2000], self._clock())
-        candidates, _ = self._candidates(query, scope, limit=min(limit, 100))
+        place = place_of(session, where, self._settings.owner)
+        query = understand(redact(clean(text[:_READ_CHARS])).text[:2000], now=self._clock())
+        try:
+            query = self._vectors.of(query)
+        except ProviderError as error:
+            self._vectors.failure = str(error)
+        candidates, _ = self._candidates(query, scope_of(place, self._settings.owner), limit=min(limit, _MOST_RESULTS))
         found = [Found(one.memory, gate.confidence(one.signals), one) for one in candidates]
         return sorted(found, key=lambda one: -one.confidence)
 
@@ -416,19 +386,21 @@ class Foreword:
         around: int = 0,
         whole_session: bool = False,
         session: str = "",
-        agent: str = "",
-        sender: str = "",
+        **where: Unpack[Where],
     ) -> list[Memory]:
         """Memories in full, with neighbours on request. Raises UnknownId for what does not exist or is not for the
-        session that asks; without session and agent the owner asks."""
-        scope = self._scope(self._place(session, agent, sender, "", "")) if session or agent else None
+        session that asks; with nothing told of session, agent or sender the owner asks."""
+        if not 0 <= around <= _MOST_NEIGHBOURS:
+            raise BadInput(f"{around} neighbours cannot be shown.", hint=f"Ask for 0 to {_MOST_NEIGHBOURS:,}.")
+        place = place_of(session, where, self._settings.owner)
+        scope = scope_of(place, self._settings.owner) if place.given else None
         rows = [row_of(one) for one in ids]
-        found = {memory.row for memory in self._store.get(rows, scope)}
-        missing = [one for one, row in zip(ids, rows, strict=True) if row not in found]
-        if missing:
+        found = self._store.get(rows, scope)
+        known = {memory.row for memory in found}
+        if missing := [one for one, row in zip(ids, rows, strict=True) if row not in known]:
             raise UnknownId(f"There is no memory {', '.join(missing)} here.")
         if not around and not whole_session:
-            return self._store.get(rows, scope)
+            return found
         wider: dict[int, Memory] = {}
         for row in rows:
             for memory in self._store.around(row, reach=None if whole_session else around, scope=scope):
@@ -470,7 +442,7 @@ class Foreword:
         return found
 
     def sessions(self, *, limit: int = 20, agent: str = "") -> list[Session]:
-        return self._store.sessions(limit=limit, agent=agent)
+        return self._store.sessions(limit=min(limit, _MOST_LISTED), agent=agent)
 
     # receipts
 
@@ -490,33 +462,27 @@ class Foreword:
         memories = self._store.get([one["row"] for one in receipt["candidates"]])
         return receipts.explain(receipt, {memory.row: memory.text for memory in memories})
 
-    def replay(self, *, last: int = 20, gate_policy: gate.GatePolicy | None = None) -> list[receipts.Replayed]:
-        """The last turns judged again under another gate (by default the present one); nothing is changed."""
-        policy = gate_policy or self._settings.gate
-        replayed = []
-        for receipt in self._store.receipts(limit=last):
-            if not receipt["candidates"]:
-                continue
-            verdict = gate.judge(receipts.judged_again(receipt), policy)
-            kept = [one["id"] for one in receipt["candidates"] if one["reason"] == compose.ALREADY_SAID]
-            after = [one.candidate.memory.id for one in verdict.chosen if one.candidate.memory.id not in kept]
-            replayed.append(
-                receipts.Replayed(
-                    receipt["id"],
-                    receipt["ask"],
-                    [one["id"] for one in receipt["candidates"] if one["injected"]],
-                    after[: self._settings.compose.max_memories],
-                    verdict.reason,
-                )
+    def replay(self, *, last: int = 20, settings: Settings | None = None) -> list[receipts.Replayed]:
+        """The last turns judged again under other settings (by default the present ones): the gate's, and how many
+        memories a brief may hold. Nothing is changed."""
+        other = settings or self._settings
+        return [
+            receipts.replayed(
+                receipt,
+                gate.judge(receipts.judged_again(receipt), other.gate),
+                kept_out=(compose.ALREADY_SAID, compose.NO_ROOM),
+                most=other.compose.max_memories,
             )
-        return replayed
+            for receipt in self._store.receipts(limit=min(last, _MOST_LISTED))
+            if receipt["candidates"]
+        ]
 
     # health
 
     def status(self) -> dict[str, Any]:
         census = self._store.census()
         settings = self._settings
-        model = self._embedder.model if self._embedder else ""
+        model = self._vectors.model
         return {
             "memories": census.memories,
             "sessions": census.sessions,
@@ -533,7 +499,7 @@ class Foreword:
                 "model": model or "none",
                 "embedded": census.vectors.get(model, 0),
                 "waiting": census.memories - census.vectors.get(model, 0) if model else 0,
-                "failure": self._embed_failure,
+                "failure": self._vectors.failure,
             },
             "excluded": {"capture": list(settings.guard.exclude_capture), "injection": list(settings.turn.exclude)},
             "warnings": list(self.warnings),
@@ -545,44 +511,10 @@ class Foreword:
 
     def rebuild_vectors(self, *, progress: Callable[[int], None] = lambda done: None) -> int:
         """Embed what the present model has not embedded yet; words answer meanwhile. Returns how many it did."""
-        done = 0
-        while self._embedder is not None and not self._closing.is_set():
-            stale = self._store.stale_rows(self._embedder.model, limit=_REBUILD_BATCH)
-            if not stale:
-                if done:
-                    self._store.keep_only_model(self._embedder.model)
-                break
-            parts = [_embedded_text(memory) for memory in stale]
-            texts = [text for part in parts for text in part]
-            vectors = iter(self._embedder.embed(texts, deadline_ms=_REBUILD_DEADLINE_MS))
-            self._store.put_vectors(
-                self._embedder.model,
-                [(one.row, np.stack(list(islice(vectors, len(part))))) for one, part in zip(stale, parts, strict=True)],
-            )
-            done += len(stale)
-            progress(done)
-        return done
-
-    def _rebuild_vectors(self) -> None:
-        """The same in the background: one thread, gone when it is done."""
-        if self._rebuild is not None and self._rebuild.is_alive():
-            return
-
-        def work() -> None:
-            try:
-                self.rebuild_vectors()
-                self._embed_failure = ""
-            except ProviderError as error:
-                self._embed_failure = str(error)
-
-        self._rebuild = threading.Thread(target=work, name="foreword-vectors", daemon=True)
-        self._rebuild.start()
+        return self._vectors.rebuild(progress=progress)
 
     def close(self) -> None:
-        self._closing.set()
-        if self._rebuild is not None:
-            # It stops after its batch; one that waits for a slow provider has its own connection and may be left.
-            self._rebuild.join(timeout=2)
+        self._vectors.close()
         self._store.close()
 
     def __enter__(self) -> Foreword:
@@ -591,47 +523,9 @@ class Foreword:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # where things happen
-
-    def _place(
-        self,
-        session: str,
-        agent: str,
-        sender: str,
-        channel: str,
-        project: str,
-        audience: Audience | None = None,
-    ) -> _Place:
-        key = _name(session)
-        agent = _name(agent) or agent_of(key) or DEFAULT_AGENT
-        owners = self._settings.owner.ids
-        kind = classify(key, sender=_name(sender), owner_ids=owners)
-        if audience is not None:
-            # A host may know of more listeners than the key tells, never of fewer.
-            kind = replace(kind, audience=max(kind.audience, audience))
-        usual = classify(key, owner_ids=owners)
-        if (kind.audience, kind.circle) != (usual.audience, usual.circle):
-            # Others listen in than the key says: a conversation of its own, which shares nothing with the usual one.
-            key = f"{key}|{kind.audience.label}:{kind.circle}"
-        return _Place(
-            agent,
-            Session(key, agent, kind.kind, kind.audience, kind.circle, _name(project), _name(channel)),
-            kind,
-        )
-
-    def _opened(self, place: _Place) -> Session:
+    def _opened(self, place: Place) -> Session:
         now = self._clock()
         return replace(place.session, started_at=now, last_at=now)
-
-    def _scope(self, place: _Place) -> Scope:
-        return Scope(
-            agent=place.agent,
-            audience=place.kind.audience,
-            circle=place.kind.circle,
-            project=place.session.project,
-            every_agent=self._settings.owner.share_agents,
-            every_project=self._settings.owner.share_projects,
-        )
 
 
 class _Steps:
@@ -646,13 +540,5 @@ class _Steps:
         self._last = now
 
 
-@lru_cache(maxsize=1024)
-def _name(text: str) -> str:
-    """A key or a name as it is kept: a secret in one would reach the disk like any other."""
-    return redact(clean(text)).text.strip()[:500]
-
-
-def _embedded_text(memory: Memory) -> list[str]:
-    """The passages a memory is embedded as. The speaker's name and the title belong to each passage's meaning."""
-    about = ": ".join(part for part in (memory.sender, memory.title) if part)
-    return [f"{about}: {passage}" if about else passage for passage in passages(memory.text)]
+def _conversation(place: Place) -> tuple[str, str]:
+    return place.agent, place.session.key

@@ -84,6 +84,23 @@ class Replayed:
         return set(self.before) != set(self.after)
 
 
+def replayed(receipt: Receipt, verdict: Verdict, *, kept_out: Sequence[str], most: int) -> Replayed:
+    """What a verdict under other settings would have given in this turn; what was left out for a reason that no
+    setting of the gate changes stays out."""
+    out = {one["id"] for one in receipt["candidates"] if one["reason"] in kept_out}
+    after = [one.candidate.memory.id for one in verdict.chosen if one.candidate.memory.id not in out]
+    before = [one["id"] for one in receipt["candidates"] if one["injected"]]
+    return Replayed(receipt["id"], receipt["ask"], before, after[:most], verdict.reason)
+
+
+def without_words(receipt: Receipt) -> None:
+    """Take out of a receipt everything that was said in the ask."""
+    receipt["ask"] = ""
+    receipt.pop("time", None)
+    for one in receipt["candidates"]:
+        one["terms"] = []
+
+
 def explain(receipt: Receipt, texts: Mapping[int, str]) -> str:
     """A receipt for people. `texts` gives the memories that still exist, by row."""
     when = datetime.fromtimestamp(receipt["at"]).strftime("%Y-%m-%d %H:%M:%S")
@@ -102,7 +119,7 @@ def explain(receipt: Receipt, texts: Mapping[int, str]) -> str:
         limits = receipt["thresholds"]
         lines.append(
             f"gate      confident {limits['confident']:.2f}, floor {limits['floor']:.2f};"
-            f" {receipt['in_scope']:,} memories in scope"
+            f" {receipt['in_scope']:,} {'memory' if receipt['in_scope'] == 1 else 'memories'} in scope"
         )
     for one in receipt["candidates"]:
         mark = "→" if one["injected"] else "·"

@@ -1,12 +1,14 @@
 """Gathers the rooms' settings; the only reader of settings files and of the environment.
 
-Later wins: defaults, the profile, the user's file, a project's file (harmless keys only, because it arrives with
-`git clone`), the environment. A value that cannot be used is named in a warning and the next one down stands.
+Later wins: defaults, the profile, the user's file, a project's file, the environment. A project's file arrives with
+`git clone`, so it may only make Foreword say less: raise a threshold, lower a budget, switch something off. A value
+that cannot be used is named in a warning and the next one down stands.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -26,6 +28,7 @@ from foreword.store import StoreSettings
 
 PROJECT_FILE = ".foreword.toml"
 _ENVIRONMENT = "FOREWORD_"
+_MAX_FILE_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ class Key:
     default: Any
     help: str
     type: type
-    harmless: bool
+    project: str
     least: float | None
     most: float | None
     choices: tuple[str, ...] = ()
@@ -90,7 +93,7 @@ class Key:
 
 def keys() -> Iterator[Key]:
     """Every setting there is, in the order of the rooms."""
-    yield Key("profile", "foreword", f"A named set of settings: {', '.join(PROFILES)}.", str, False, None, None)
+    yield Key("profile", "foreword", f"A named set of settings: {', '.join(PROFILES)}.", str, "", None, None)
     for section in fields(Settings):
         if section.name == "profile":
             continue
@@ -102,7 +105,7 @@ def keys() -> Iterator[Key]:
                 one.default,
                 one.metadata["help"],
                 hints[one.name],
-                bool(one.metadata.get("harmless")),
+                one.metadata.get("project", ""),
                 one.metadata.get("min", 0),
                 one.metadata.get("max", 1.0 if section.name == "gate" else None),
                 one.metadata.get("choices", ()),
@@ -131,9 +134,9 @@ def load(*, project: Path | None = None, environ: Mapping[str, str] = os.environ
     user_file = config_file(environ)
     given.append((str(user_file), _flat(_read(user_file, warnings))))
     if project is not None:
-        given.append((str(project / PROJECT_FILE), _harmless(project / PROJECT_FILE, warnings)))
+        given.append((str(project / PROJECT_FILE), _flat(_read(project / PROJECT_FILE, warnings))))
     given.append(("environment", _from_environment(environ)))
-    return _gathered(given, warnings)
+    return _gathered(given, warnings, cloned=str(project / PROJECT_FILE) if project else "")
 
 
 def from_values(values: Mapping[str, Any], *, base: Settings | None = None) -> Settings:
@@ -144,11 +147,14 @@ def from_values(values: Mapping[str, Any], *, base: Settings | None = None) -> S
     return loaded.settings
 
 
-def _gathered(given: list[tuple[str, dict[str, Any]]], warnings: list[str], base: Settings | None = None) -> Loaded:
+def _gathered(
+    given: list[tuple[str, dict[str, Any]]], warnings: list[str], base: Settings | None = None, *, cloned: str = ""
+) -> Loaded:
+    """`cloned` names the source that is not to be trusted."""
     settings, sources = base or Settings(), {}
     known = {key.name: key for key in keys()}
     for source, values in given:
-        if (profile := values.get("profile")) is not None:
+        if source != cloned and (profile := values.get("profile")) is not None:
             if isinstance(profile, str) and profile in PROFILES:
                 settings, sources["profile"] = replace(settings, profile=profile), source
             else:
@@ -159,17 +165,25 @@ def _gathered(given: list[tuple[str, dict[str, Any]]], warnings: list[str], base
     layers = [(f"profile {settings.profile}", _flat(PROFILES[settings.profile])), *given]
     for source, values in layers:
         for name, raw in values.items():
-            if name == "profile":
-                continue
             key = known.get(name)
             if key is None:
                 warnings.append(_unknown(source, name, known))
+                continue
+            if source == cloned and not key.project:
+                warnings.append(f"{source}: {name} may not be set by a project's file, which arrives with its code.")
+                continue
+            if name == "profile":
                 continue
             try:
                 value = _read_value(key, raw)
             except ValueError as error:
                 now = value_of(settings, name)
                 warnings.append(f"{source}: {name} = {_shown(raw)} {error}; {_shown(now)} is used.")
+                continue
+            if source == cloned and (refusal := _loosens(key, value, value_of(settings, name))):
+                warnings.append(
+                    f"{source}: {name} = {_shown(raw)} {refusal}; {_shown(value_of(settings, name))} is used."
+                )
                 continue
             section, _, field_name = name.partition(".")
             settings = replace(settings, **{section: replace(getattr(settings, section), **{field_name: value})})
@@ -185,6 +199,11 @@ def _gathered(given: list[tuple[str, dict[str, Any]]], warnings: list[str], base
 
 def _read(file: Path, warnings: list[str]) -> dict[str, Any]:
     try:
+        about = file.stat()
+        # A cloned project may carry a link to a device or a pipe, which would never end.
+        if not stat.S_ISREG(about.st_mode) or about.st_size > _MAX_FILE_BYTES:
+            warnings.append(f"{file} is not a settings file; defaults are used.")
+            return {}
         return tomllib.loads(file.read_text("utf-8"))
     except FileNotFoundError:
         return {}
@@ -207,14 +226,13 @@ def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _harmless(file: Path, warnings: list[str]) -> dict[str, Any]:
-    allowed = {key.name for key in keys() if key.harmless}
-    known = {key.name for key in keys()}
-    values = _flat(_read(file, warnings))
-    for name in values:
-        if name in known and name not in allowed:
-            warnings.append(f"{file}: {name} may not be set by a project's file, which arrives with its code; ignored.")
-    return {name: value for name, value in values.items() if name in allowed or name not in known}
+def _loosens(key: Key, value: Any, present: Any) -> str:
+    """Why a project's file may not set this value, or ""."""
+    if key.project == "raise" and value < present:
+        return "may only be raised by a project's file"
+    if key.project == "lower" and value > present:
+        return "may only be lowered by a project's file"
+    return ""
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
@@ -281,7 +299,8 @@ def _number(key: Key, raw: Any) -> int | float:
 
 def _unknown(source: str, name: str, known: Mapping[str, Key]) -> str:
     close = get_close_matches(name, known, n=1)
-    return f"{source}: {name} is not a setting" + (f"; did you mean {close[0]}?" if close else "; it is ignored.")
+    shown = name if name.isprintable() and len(name) <= 60 else _shown(name)
+    return f"{source}: {shown} is not a setting" + (f"; did you mean {close[0]}?" if close else "; it is ignored.")
 
 
 def _shown(value: Any) -> str:

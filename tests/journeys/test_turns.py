@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from foreword import Ask, Event, Foreword, GatePolicy, Kind, Style
+from foreword import Ask, Event, Foreword, GatePolicy, Kind, Settings, Style
 from foreword.compose import count_tokens
 
 MAIN = "agent:main:main"
@@ -365,8 +365,8 @@ def test_replay_shows_what_another_gate_would_have_done_and_changes_nothing(told
     told.brief(Ask("What is the name of Maya's dog?", session="agent:main:c"))
     before = told.status()
     same = told.replay()
-    stricter = told.replay(gate_policy=GatePolicy(confident=1.0, floor=1.0))
-    looser = told.replay(gate_policy=GatePolicy(confident=0.01, floor=0.01))
+    stricter = told.replay(settings=Settings(gate=GatePolicy(confident=1.0, floor=1.0)))
+    looser = told.replay(settings=Settings(gate=GatePolicy(confident=0.01, floor=0.01)))
     assert not any(one.changed for one in same)
     assert [one.after for one in stricter] == [[], []]
     assert all(one.after for one in looser)

@@ -201,7 +201,7 @@ def test_every_frame_says_that_it_is_data_and_where_there_is_more(style: Style) 
 def test_a_memory_is_labelled_with_who_said_it(style: Style, origin: Origin, sender: str, label: str) -> None:
     text = hot(snippets([Memory("tea at four", origin=origin, sender=sender, row=7)]), style)
     assert label in text
-    assert ("unverified" in text) == (not origin.trusted)
+    assert ("unverified" in text) == (origin not in (Origin.OWNER, Origin.AGENT))
 
 
 def test_a_name_cannot_pass_for_a_label() -> None:

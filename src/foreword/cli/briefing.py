@@ -25,7 +25,6 @@ def add(verbs: Verbs) -> None:
         choices=[one.label for one in Audience],
         help="who listens in, when more do than the session tells",
     )
-    parser.add_argument("--file", action="append", default=[], metavar="FILE", help="a file in play; may be repeated")
     parser.add_argument("--explain", action="store_true", help="say on stderr why, and the receipt's id")
     parser.add_argument("--exit-code", action="store_true", help="leave with 1 when there is nothing to say")
 
@@ -59,7 +58,6 @@ def brief(call: Call) -> int:
         channel=args.channel,
         project=args.project,
         audience=Audience.named(args.audience) if args.audience else None,
-        files=args.file,
     )
     with call.open() as engine:
         return _tell(call, engine.brief(ask))

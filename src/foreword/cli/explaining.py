@@ -12,8 +12,8 @@ from foreword.cli.screen import Screen, count, cut, printable
 from foreword.errors import BadInput
 
 if TYPE_CHECKING:
-    from foreword.gate import GatePolicy
     from foreword.receipts import Replayed
+    from foreword.settings import Settings
 
 
 def add(verbs: Verbs) -> None:
@@ -31,10 +31,11 @@ def add(verbs: Verbs) -> None:
         "replay",
         replay,
         summary="what another gate would have done to the last turns",
-        more="Nothing is changed. Without --confident and --floor the present settings judge again.",
+        more="Nothing is changed. Without --profile, --confident and --floor the present settings judge again.",
         example="foreword replay --last 100 --confident 0.6",
     )
     parser.add_argument("--last", type=at_least(1), default=20, metavar="N", help="how many turns; 20 by default")
+    parser.add_argument("--profile", metavar="NAME", help="judge as this profile would")
     parser.add_argument("--confident", type=share, metavar="X", help="gate.confident, from 0 to 1")
     parser.add_argument("--floor", type=share, metavar="X", help="gate.floor, from 0 to 1")
 
@@ -49,9 +50,10 @@ def why(call: Call) -> int:
 
 
 def replay(call: Call) -> int:
-    policy = _policy(call)
+    other = _other(call)
+    policy = other.gate
     with call.open() as engine:
-        turns = engine.replay(last=call.args.last, gate_policy=policy)
+        turns = engine.replay(last=call.args.last, settings=other)
     changed = [one for one in turns if one.changed]
     before, after = (sum(len(getattr(one, side)) for one in turns) for side in ("before", "after"))
     data = {
@@ -87,16 +89,19 @@ def replay(call: Call) -> int:
     return Exit.OK
 
 
-def _policy(call: Call) -> GatePolicy:
-    present = call.loaded.settings.gate
+def _other(call: Call) -> Settings:
+    from foreword.settings import from_values
+
+    profile = call.args.profile
+    present = from_values({"profile": profile}) if profile else call.loaded.settings
     given = {name: value for name in ("confident", "floor") if (value := getattr(call.args, name)) is not None}
-    policy = replace(present, **given)
+    policy = replace(present.gate, **given)
     if policy.floor > policy.confident:
         raise BadInput(
             f"The floor ({policy.floor:.2f}) would be above confident ({policy.confident:.2f}).",
             hint="Give both --confident and --floor.",
         )
-    return policy
+    return replace(present, gate=policy)
 
 
 def _rows(changed: Sequence[Replayed], screen: Screen) -> Iterator[Sequence[str]]:

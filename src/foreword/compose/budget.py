@@ -14,24 +14,24 @@ from foreword.model import Style
 class ComposeSettings:
     style: Style = field(
         default=Style.MARKDOWN,
-        metadata={"help": "How briefs are written: markdown, xml, plain or open-mem.", "harmless": True},
+        metadata={"help": "How briefs are written: markdown, xml, plain or open-mem.", "project": "any"},
     )
-    max_memories: int = field(default=3, metadata={"help": "The most memories in one hot brief.", "harmless": True})
-    max_hot_tokens: int = field(default=400, metadata={"help": "The most tokens in one hot brief.", "harmless": True})
+    max_memories: int = field(default=3, metadata={"help": "The most memories in one hot brief.", "project": "lower"})
+    max_hot_tokens: int = field(default=400, metadata={"help": "The most tokens in one hot brief.", "project": "lower"})
     max_snippet_chars: int = field(
-        default=800, metadata={"help": "A longer memory is cut to its best passage.", "harmless": True}
+        default=800, metadata={"help": "A longer memory is cut to its best passage.", "project": "lower"}
     )
     max_hot_chars: int = field(
-        default=4000, metadata={"help": "The most characters in one hot brief.", "harmless": True}
+        default=4000, metadata={"help": "The most characters in one hot brief.", "project": "lower"}
     )
     max_context_tokens: int = field(
-        default=500, metadata={"help": "The most tokens in a session's stable part.", "harmless": True}
+        default=500, metadata={"help": "The most tokens in a session's stable part.", "project": "lower"}
     )
     max_index_entries: int = field(
-        default=20, metadata={"help": "The most observations listed at session start.", "harmless": True}
+        default=20, metadata={"help": "The most observations listed at session start.", "project": "lower"}
     )
     max_summaries: int = field(
-        default=3, metadata={"help": "The most session summaries at session start.", "harmless": True}
+        default=3, metadata={"help": "The most session summaries at session start.", "project": "lower"}
     )
 
 

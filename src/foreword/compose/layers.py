@@ -11,6 +11,7 @@ from foreword.model import Judged, Memory
 
 _SHORTEST_SNIPPET_CHARS = 120
 ALREADY_SAID = "already in this conversation"
+NO_ROOM = "no room left in the budget"
 _Write = Callable[[Sequence[Memory], Sequence[Memory]], str]
 
 
@@ -40,7 +41,7 @@ def hot(chosen: Sequence[Judged], delivered: Collection[int], settings: ComposeS
         memory = one.candidate.memory
         added = _fitting(shown, memory, tuple(one.candidate.terms), settings)
         if added is None:
-            left_out.append((memory.id, "no room left in the budget"))
+            left_out.append((memory.id, NO_ROOM))
             continue
         shown.append(added)
         text = render.hot(shown, settings.style)

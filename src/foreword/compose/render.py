@@ -16,6 +16,9 @@ _MORE = "read more with mem-get and an id"
 _CONTROL = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff\u202a-\u202e\u2066-\u2069]"
 )
+# A memory that writes our own marks must not look like the end of its frame, or like a second memory in it.
+_PLAIN_MARK = re.compile(rf"\[(?=\s*/?\s*(?:{frames.RECALL}|{frames.INDEX}))", re.IGNORECASE)
+_LIST_MARK = re.compile(r"^(\s*(?:[-*+>]|\d+[.)]))(?=\s)")
 _LABELS = {
     Origin.OWNER: "the user said",
     Origin.AGENT: "the agent said",
@@ -47,13 +50,15 @@ def hot(snippets: Sequence[Snippet], style: Style) -> str:
         return "\n".join([*lines, f"</{frames.XML_RECALL}>"])
     if style is Style.PLAIN:
         lines = [f"[{frames.RECALL}: {frames.NOTICE}; {_MORE}]"]
-        lines += [f"{one.memory.id} ({_about(one.memory)}) {_one_line(one.text)}" for one in snippets]
+        lines += [
+            f"{one.memory.id} ({_about(one.memory)}) {_PLAIN_MARK.sub('(', _one_line(one.text))}" for one in snippets
+        ]
         return "\n".join([*lines, f"[/{frames.RECALL}]"])
     lines = [f"> **{frames.RECALL}** · {frames.NOTICE}; {_MORE}."]
     for one in snippets:
         first, *rest = _lines(one.text) or [""]
         lines.append(f"> - `{one.memory.id}` ({_about(one.memory)}) {first}")
-        lines += [f">   {line}" for line in rest]
+        lines += [">   " + _LIST_MARK.sub(r"\\\1", line) for line in rest]
     return "\n".join(lines)
 
 
@@ -72,9 +77,12 @@ def stable(summaries: Sequence[Memory], entries: Sequence[Memory], style: Style)
 
 
 def compact(summaries: Sequence[Memory], entries: Sequence[Memory]) -> str:
-    """Plain text that survives the host's own compaction."""
+    """Plain text that survives the host's own compaction; its last line says what it is."""
+    if not summaries and not entries:
+        return ""
     count = f"{len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
-    return "\n".join(_listing(summaries, entries, f"Recent observations ({count}):"))
+    lines = _listing(summaries, entries, f"Recent observations ({count}):")
+    return "\n".join([*lines, frames.COMPACT_END])
 
 
 def _listing(summaries: Sequence[Memory], entries: Sequence[Memory], entries_heading: str) -> list[str]:

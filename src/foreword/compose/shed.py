@@ -8,26 +8,26 @@ from fnmatch import fnmatchcase
 
 @dataclass(frozen=True, slots=True)
 class TurnSettings:
-    enabled: bool = field(default=True, metadata={"help": "Inject anything at all.", "harmless": True})
+    enabled: bool = field(default=True, metadata={"help": "Inject anything at all.", "project": "lower"})
     exclude: tuple[str, ...] = field(
         default=(), metadata={"help": "Agents (patterns such as `build-*`) that are never given anything."}
     )
     at_start: bool = field(
-        default=True, metadata={"help": "Give summaries and an index at session start.", "harmless": True}
+        default=True, metadata={"help": "Give summaries and an index at session start.", "project": "lower"}
     )
     once_per_session: bool = field(
-        default=False, metadata={"help": "Inject on the first message of a session only.", "harmless": True}
+        default=False, metadata={"help": "Inject on the first message of a session only.", "project": "raise"}
     )
     debounce_ms: int = field(
         default=0,
         metadata={
             "help": "Another ask of the same session within this time is answered with silence.",
-            "harmless": True,
+            "project": "raise",
         },
     )
     repeat_ms: int = field(
         default=5000,
-        metadata={"help": "The very same ask within this time is a retry and gets the same brief.", "harmless": True},
+        metadata={"help": "The very same ask within this time is a retry and gets the same brief.", "project": "lower"},
     )
 
 

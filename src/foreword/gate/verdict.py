@@ -13,15 +13,15 @@ from foreword.model import Candidate, Judged, Verdict
 @dataclass(frozen=True, slots=True)
 class GatePolicy:
     confident: float = field(
-        default=0.75, metadata={"help": "A memory this sure is injected even alone.", "harmless": True}
+        default=0.75, metadata={"help": "A memory this sure is injected even alone.", "project": "raise"}
     )
     floor: float = field(
         default=0.6,
-        metadata={"help": "Below this a memory never passes; between, two must pass together.", "harmless": True},
+        metadata={"help": "Below this a memory never passes; between, two must pass together.", "project": "raise"},
     )
     companion: float = field(
         default=0.5,
-        metadata={"help": "Beside the best, only memories with this share of its confidence.", "harmless": True},
+        metadata={"help": "Beside the best, only memories with this share of its confidence.", "project": "raise"},
     )
 
 

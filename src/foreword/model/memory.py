@@ -20,7 +20,7 @@ class Kind(StrEnum):
 
 
 class Origin(StrEnum):
-    """Where the words came from. Only the owner's and the agent's own words are ever pushed as fact."""
+    """Where the words came from. What is not the owner's or the agent's own is labelled wherever it is shown."""
 
     OWNER = "owner"
     AGENT = "agent"
@@ -31,10 +31,6 @@ class Origin(StrEnum):
     @property
     def said_by_a_person(self) -> bool:
         return self in (Origin.OWNER, Origin.STRANGER)
-
-    @property
-    def trusted(self) -> bool:
-        return self in (Origin.OWNER, Origin.AGENT)
 
 
 class Audience(IntEnum):

@@ -82,7 +82,6 @@ class Ask:
     channel: str = ""
     project: str = ""
     audience: Audience | None = None
-    files: Sequence[str] = field(default_factory=tuple)
     at: float | None = None
 
 

@@ -120,6 +120,9 @@ def check(event: Event, settings: RecordSettings) -> None:
         raise BadInput(
             "An event's text, session, agent, sender, channel, project, title, type and ids must be strings."
         )
+    kinds = ((event.kind, Kind), (event.origin, Origin | None), (event.audience, Audience | None))
+    if not all(isinstance(value, kind) for value, kind in kinds):
+        raise BadInput("An event's kind, origin and audience must be Kind, Origin and Audience.")
     if any(isinstance(one, str) or not all(isinstance(item, str) for item in one) for one in lists):
         raise BadInput("An event's files, concepts and decisions must be lists of strings.")
     if len(event.text) > settings.max_chars:

@@ -191,7 +191,7 @@ _CARD = re.compile(
     r"|3[068][0-9]{2}([ .\u00a0-]?)[0-9]{6}\4[0-9]{4}"
     r")(?![\w-])(?!\.[0-9])))"
 )
-_EIGHT_DIGITS = re.compile(r"[0-9]{4}[ .\u00a0-]?[0-9]{4}|[0-9]{4}[ .\u00a0-][0-9]{6}")
+_EIGHT_DIGITS = re.compile(r"[0-9]{4}[ .\u00a0-]?[0-9]{4}")
 
 _KEY_BEGIN = re.compile(r"[-–—]{2,5}\s?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?\s?[-–—]{2,5}")
 _KEY_END = re.compile(r"[-–—]{2,5}\s?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?\s?[-–—]{2,5}")
@@ -225,12 +225,17 @@ _ABOUT = (
     r"(?:[ \t]{1,4}(?:for|to|of|on|in|at|von|für|fuer|vom|zum|zur|de|del|du|da|do|della|per|pour|para|på|til|voor|van)"
     r"[ \t]{1,4}(?:[^\n.!?:;=]|\.(?=\S)){1,60}?)?"
 )
-_SAID = (
-    _ABOUT + r"[ \t]{1,4}(?:(?:has been |is |was )?(?:changed|set|reset) to|is|was|will be|should be|equals|became"
-    r"|ist|lautet|war|est|es|era|é|è|jest|är|er|это)(?=[ \t:])"
+_IS = (
+    r"[ \t]{1,4}(?:(?:has been |is |was )?(?:changed|set|reset) to|is|was|will be|should be|equals|became"
+    r"|ist|lautet|war|est|es|era|é|è|jest|är|er|это)(?=[ \t\r\n:])"
     r"(?:[ \t]{1,4}(?:now|still|just|simply|currently|actually|always|jetzt|nun|noch|ahora|maintenant|agora|ora|nu))?"
     r"[ \t]{0,4}:?[ \t]{0,4}"
 )
+_SAID = _ABOUT + _IS
+# "my password's hunter2"; but "the password's expiry" is no password.
+_OWNED = r"['’]s[ \t]{1,4}"
+# The value on a line of its own, with up to three empty lines in front of it.
+_BELOW = r"[*_]{0,3}[ \t]{0,4}[:：]?[*_]{0,3}[ \t]{0,4}(?:\r?\n[ \t]{0,8}){1,4}"
 _SAID_IN_CJK = r"[ \t]{0,2}(?:是|为|為|：|は|が|는|은|:|=)[ \t]{0,2}(?=[\x21-\x7e])"
 _BESIDE = r"[ \t]{1,4}(?=[\"'`“«])"
 
@@ -241,13 +246,22 @@ _PASSWORD_NAMES = (
 _PHRASE = r"(?:pass|seed|secret|recovery|backup|wallet)[ _-]?(?:phrase|words|codes?|key(?=s? (?:is|are)|s?:))|mnemonic"
 _PHRASE_HINTS = ("phrase", "mnemonic", "recovery", "backup", "wallet")
 
-_AFTER_PASSWORD = [
-    (name, re.compile(rf"{name}s?(?:{_NAME_TAIL}(?P<assigned>{_ASSIGNED})|(?P<said>{_SAID})|{_BESIDE})"))
-    for name in _PASSWORD_NAMES
-]
+_AFTER_NAME = (
+    rf"(?:{_NAME_TAIL}(?P<assigned>{_ASSIGNED})(?=\S)|{_BESIDE}|(?P<owned>{_OWNED})"
+    rf"|{_ABOUT}(?:(?P<said>{_IS})(?=\S)|(?P<below>(?:{_IS})?{_BELOW})(?=\S)|(?P<loose>[ \t]{{0,2}}[:：][ \t]{{1,4}})(?=\S)))"
+)
+# A login and its password in one line: "login: bob / hunter2". Only what is called a login may do without the spaces.
+_PAIR = (
+    rf"(?<![a-z])(?:(?:login|logon|credential|cred|user|username)s?(?:{_ASSIGNED}|[ \t](?:is|are|as|with)[ \t]{{1,4}})"
+    r"[a-z_][\w.@+-]{0,63}[ \t]{1,4}[/|][ \t]{1,4}"
+    rf"|(?:login|logon|credential|cred)s?(?:{_ASSIGNED}|[ \t](?:is|are|as|with)[ \t]{{1,4}})"
+    r"[a-z_][\w.@+-]{0,63}(?P<tight>[/:]))(?=[^\s/:])"
+)
+_AFTER_PASSWORD = [(name, re.compile(rf"{name}s?{_AFTER_NAME}")) for name in _PASSWORD_NAMES]
 _AFTER_PASSWORD += [
     ("mot de passe", re.compile(rf"mot de passe(?:[ \t]?(?P<assigned>{_ASSIGNED})|(?P<said>{_SAID}))")),
-    ("has", re.compile(r"has[łl]o[ \t]{1,4}(?P<said>to)[ \t]{1,4}")),
+    ("hasło", re.compile(r"hasło[ \t]{1,4}(?P<said>to)[ \t]{1,4}")),
+    ("haslo", re.compile(r"haslo[ \t]{1,4}(?P<said>to)[ \t]{1,4}")),
     # "pass" and "pw" alone are words of tests and electronics; only these shapes of them name a password.
     ("_pass", re.compile(rf"_pass{_NAME_TAIL}(?P<assigned>{_ASSIGNED})")),
     ("pass", re.compile(r"(?<![a-z0-9])pass(?P<assigned>=)(?![=\s])")),
@@ -275,6 +289,12 @@ _AFTER_PASSWORD += [
         re.compile(r"curl[ \t][^\n|;]{0,200}?(?<=[ \t])(?:-u|--user)[ \t=]{0,4}[\"']?[^\s:\"']{1,80}(?P<assigned>:)"),
     ),
 ]
+# Most messages name no password, so a few looks settle most of the patterns.
+_OF_PASS = [(hint, pattern) for hint, pattern in _AFTER_PASSWORD if "pass" in pattern.pattern and hint != "login"]
+_IN_ASCII = [entry for entry in _AFTER_PASSWORD if entry not in _OF_PASS and entry[0].isascii()]
+_BEYOND_ASCII = [entry for entry in _AFTER_PASSWORD if entry not in _OF_PASS and not entry[0].isascii()]
+_PAIRS = re.compile(_PAIR)
+_PAIR_HINTS = ("login", "logon", "cred", "user")
 _AFTER_PHRASE = re.compile(
     rf"(?:{_PHRASE})(?:{_NAME_TAIL}(?P<assigned>{_ASSIGNED})|(?P<said>{_SAID}|[ \t]are[ \t]:?)|{_BESIDE})"
 )
@@ -282,18 +302,23 @@ _XML_SECRET = re.compile(
     r"(?:password|passwd|passphrase|pwd|secret|apikey|api_key|api-key|token|privatekey)>([^<\n]{1,512})</"
 )
 
+_LOCKED = r"(?:safe|door|gate|alarm|lock|lockbox|locker|padlock|garage|vault|keypad|suitcase|building|tresor)"
 _PIN = re.compile(
     r"(?<![a-z])(?:pin(?:[ -]?(?:code|number|nummer))?|cvv2?|cvc2?|otp|tan|passcode|code pin|geheimzahl"
-    r"|(?:security|door|gate|alarm|unlock|access|2fa|mfa|verification|one-time|sms|login|lock|safe|confirmation)[ -]"
-    r"(?:code|pin))(?![a-z])"
-    rf"(?:{_ASSIGNED}|{_SAID}|[ \t]{{1,2}}(?=[0-9]{{4}}))[\"'`*]{{0,3}}([0-9](?:[ -]?[0-9]){{2,11}})(?!\w|\.[0-9])"
+    r"|(?:security|unlock|access|2fa|mfa|verification|one-time|sms|login|confirmation)[ -](?:code|pin)"
+    rf"|{_LOCKED}(?:['’]s)?[ -](?:code|pin|combination|combo)"
+    rf"|(?:code|combination|combo)[ \t](?:of|for|to|on)[ \t](?:[a-z]{{1,12}}[ \t]){{0,3}}{_LOCKED}"
+    # Alone, a combination is known by its three turns; most others are of colours or of keys.
+    r"|combination(?=[^\n0-9]{1,80}[0-9]{1,2}-[0-9]{1,2}-[0-9]{1,2}))(?![a-z])"
+    rf"(?:{_ASSIGNED}|{_SAID}|{_OWNED}|[ \t]{{1,2}}(?=[0-9]{{4}}))[\"'`*]{{0,3}}"
+    r"([0-9](?:[ -]?[0-9]){2,11})(?!\w|\.[0-9])"
 )
-_PIN_HINTS = ("pin", "cvv", "cvc", "otp", "tan", "code", "geheimzahl")
+_PIN_HINTS = ("pin", "cvv", "cvc", "otp", "tan", "code", "geheimzahl", "comb")
 
 # Words that a random-looking value may follow. What stands before "key" and "token" says how much they mean.
 _CREDENTIAL = re.compile(
     rf"(?:secret|token|key|credential|creds|signature|jwt|bearer|sessionid|session_id|session|auth)s?"
-    rf"(?:{_NAME_TAIL}(?P<assigned>{_ASSIGNED})|(?P<said>{_SAID})|(?P<beside>[\"'`)\]]{{0,2}}[ \t]{{1,3}}[(\[]?))"
+    rf"(?:{_NAME_TAIL}(?P<assigned>{_ASSIGNED})|(?P<said>{_SAID}|{_OWNED})|(?P<beside>[\"'`)\]]{{0,2}}[ \t]{{1,3}}[(\[]?))"
 )
 _CREDENTIAL_HINTS = ("secret", "token", "key", "cred", "signature", "jwt", "bearer", "session", "auth")
 _FLAG = re.compile(r"--(?:[a-z]{1,16}-){0,3}(?:token|secret|key|apikey)(?:=|[ \t]{1,4})")
@@ -334,8 +359,9 @@ _QUOTED = {
 _ESCAPED_QUOTED = re.compile(r"([^\"'\\\n]{1,8192})\\+[\"']")
 _OPENING = re.compile(r"(?:[bruf]{1,2}(?=[\"']))?(\\{0,3})([\"'`“«])", re.IGNORECASE)
 # An unquoted value ends at white space, at an escaped line break, or where the next pair begins (`a=b&c=d`, `a=b;c=d`).
+# A quote between two of its characters is one of them.
 _UNQUOTED = re.compile(
-    r"(?:[^\s\"'`<>“”«»\\&;,]++|\\++(?![nrt])|[&;,](?![A-Za-z_][\w.-]{0,40}=)){1,4096}",
+    r"(?:[^\s\"'`<>“”«»\\&;,]++|\\++(?![nrt])|[&;,](?![A-Za-z_][\w.-]{0,40}=)|(?<=\w)[\"'`](?=[\w$!@#^*])){1,4096}",
 )
 _CLAUSE = re.compile(r"[^\n\"“”]{1,400}?(?=[.!?;](?:\s|\Z)|\n|\"|”|\Z)|[^\n\"“”]{1,400}")
 
@@ -366,6 +392,7 @@ _IS_DIGEST = re.compile(
     r"(?:[0-9a-f]{7,12}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})", re.I
 )
 _DIGEST_NAME = re.compile(r"(?:sha|md)[0-9]{1,3}[-:].*", re.IGNORECASE)
+_DIGIT = re.compile(r"[0-9]")
 _WORDY = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
 _TRANSITION = re.compile(r"(?<=[0-9])(?=[A-Za-z])|(?<=[A-Za-z])(?=[0-9])")
 _CANDIDATE = re.compile(r"[A-Za-z0-9+/_~.=-]{16,512}")
@@ -396,6 +423,23 @@ _PROSE = frozenset(
     não o os as um uma em com é di il lo gli non che""".split()
 )
 _ADJECTIVE = re.compile(r"[a-z-]{3,}(?:ed|ing|able|ible|sensitive|only|less|ly|ally|ised|ized|ation)")
+
+# Where a password is only likely: what has digits or signs in it and is no password.
+_KNOWN_SIGNS = re.compile(
+    r"(?:oauth|sha|md|base|utf|argon|pbkdf|http|ipv|ed|rsa|aes|saml|tls|ssl|fido|rfc|python|line|step|part|item|version"
+    r"|field|user|column|option|v)[-_]?[0-9]{1,5}[a-z]{0,4}"
+    r"|v?[0-9]+(?:[.:/-][0-9]+)+|[0-9]{1,3}[a-z%]{1,4}|[0-9]+-[a-z-]+|[@#]\w+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+)
+_SHORT_KEY = re.compile(r"[A-Za-z0-9_+/=~-]{8,64}")
+_END_OF_LINE = re.compile(r"[ \t*_\"'`]{0,8}(?:\r?\n|\Z)")
+_END_OF_SENTENCE = re.compile(r"[ \t]{0,4}[.!]{0,3}[ \t]{0,4}(?:\r?\n|\Z)")
+# What may stand in front of "password" on a line that says nothing else, and in front of "password's" as a subject.
+_A_FEW_WORDS = re.compile(r"(?:\A|\n)[ \t>#*_|•\"'`-]{0,8}(?:[\w'’-]{1,20}[ \t]{1,2}){0,4}[\w*-]{0,20}\Z")
+_A_SUBJECT = re.compile(
+    r"(?:\A|[\n.!?;,])[ \t]{0,4}(?:(?:and|but|so|also|btw|ok|fyi|yes),?[ \t])?(?:my|our|the|his|her|their|your)[ \t]"
+    r"(?:[\w-]{1,16}[ \t])?\Z"
+)
+_WINDOW = 100
 
 _KINDS = (
     _PRIVATE,
@@ -539,7 +583,13 @@ def _private_keys(text: str) -> Iterator[_Span]:
 _LONGEST_KEY = 20_000
 
 
+# No service's token is shorter, and a link's password stands behind its "://".
+_LONG_WORD = re.compile(r"\S{14}")
+
+
 def _services(text: str, low: str) -> Iterator[_Span]:
+    if "://" not in low and not _LONG_WORD.search(low):
+        return
     for kind, hints, pattern, check in _SERVICES:
         for hint in hints:
             if hint in low:
@@ -574,22 +624,25 @@ def _headers(text: str, low: str) -> Iterator[_Span]:
 
 
 def _passwords(text: str, low: str) -> Iterator[_Span]:
-    for hint, pattern in _AFTER_PASSWORD:
+    for hint, pattern in _IN_ASCII:
         if hint in low:
             yield from _judged(pattern, text, low, _password)
+    if "pass" in low:
+        for hint, pattern in _OF_PASS:
+            if hint in low:
+                yield from _judged(pattern, text, low, _password)
+    if not low.isascii():
+        for hint, pattern in _BEYOND_ASCII:
+            if hint in low:
+                yield from _judged(pattern, text, low, _password)
     if any(hint in low for hint in _PHRASE_HINTS):
         yield from _judged(_AFTER_PHRASE, text, low, _phrase)
-    if any(hint in low for hint in _PIN_HINTS):
+    if any(hint in low for hint in _PAIR_HINTS):
+        yield from _judged(_PAIRS, text, low, _pair)
+    if any(hint in low for hint in _PIN_HINTS) and _DIGIT.search(low):
         for match in _PIN.finditer(low):
             yield _span(*match.span(1), "PIN")
-    if (
-        "password" in low
-        or "passwort" in low
-        or "passcode" in low
-        or " pin" in low
-        or "passe" in low
-        or "contrase" in low
-    ):
+    if ("pass" in low or " pin" in low or "contrase" in low) and _DIGIT.search(low):
         for match in _BEFORE_PASSWORD.finditer(low):
             last = _LAST_WORD.search(text, max(0, match.start() - 64), match.start())
             if last and any(char.isdigit() for char in last[1]) and not _MASKED.fullmatch(last[1]):
@@ -645,7 +698,8 @@ def _judged(pattern: re.Pattern[str], text: str, low: str, judge: _Judge) -> Ite
     for match in pattern.finditer(low):
         if match.end() <= done:
             continue
-        value = _value(text, match.end(), said=match.groupdict().get("said") is not None)
+        groups = match.groupdict()
+        value = _value(text, match.end(), said=bool(groups.get("said") or groups.get("owned")))
         if value is None:
             continue
         looks = looks + 1 if match.end() <= looked_at else 0
@@ -672,11 +726,50 @@ def _bearer(text: str, low: str, match: re.Match[str], value: _Value) -> _Span |
 
 
 def _password(text: str, low: str, match: re.Match[str], value: _Value) -> _Span | None:
+    groups = match.groupdict()
+    if groups.get("loose") and not _has_signs(value):
+        return None
+    if groups.get("owned") and not _has_signs(value) and not _is_all_that_is_said(text, low, match, value):
+        return None
+    if (below := groups.get("below")) and not _stands_alone(text, low, match, value, surely=below.strip(" \t\r\n:：*_")):
+        return None
     end = _end_of_its_words(text, value)
-    assigned = match.groupdict().get("assigned") or ""
-    if not _may_be_a_password(value, assigned, text.count(" ", value.end, end)):
+    if not _may_be_a_password(value, groups.get("assigned") or "", text.count(" ", value.end, end)):
         return None
     return _span(value.start, end, "password")
+
+
+def _pair(text: str, low: str, match: re.Match[str], value: _Value) -> _Span | None:
+    # `host:8080` and `team/name/file` are no logins.
+    if not _has_signs(value) or (match["tight"] and (value.text.isdigit() or "/" in value.text or ":" in value.text)):
+        return None
+    return _span(value.start, value.end, "password")
+
+
+def _has_signs(value: _Value) -> bool:
+    """Whether a value that is only likely to be a password shows it: in quotes, or with digits or signs in it."""
+    word = value.text.strip("*_.,;:!?")
+    if _is_blank(value.text) or word.lower() in _PROSE or _KNOWN_SIGNS.fullmatch(word.lower()):
+        return False
+    if value.quoted or word.isdigit():
+        return len(word) >= 4
+    if any(char.isdigit() for char in word):
+        return len(word) >= 4 and any(char.isalpha() for char in word)
+    return len(word) >= 6 and any(char in "!@#$%^&+=~" for char in word)
+
+
+def _is_all_that_is_said(text: str, low: str, match: re.Match[str], value: _Value) -> bool:
+    """ "My password's swordfish." is a whole sentence; "the password's expiry" is a part of one."""
+    before = low[max(0, match.start() - _WINDOW) : match.start()]
+    return bool(_A_SUBJECT.search(before) and _END_OF_SENTENCE.match(text, value.end))
+
+
+def _stands_alone(text: str, low: str, match: re.Match[str], value: _Value, *, surely: str) -> bool:
+    """Whether a line says "password" and little else, and the value has the next line for itself."""
+    before = low[max(0, match.start() - _WINDOW) : match.start()]
+    if "=" in value.text or ":" in value.text or not _A_FEW_WORDS.search(before):
+        return False
+    return bool(_END_OF_LINE.match(text, value.end)) and bool(surely or _has_signs(value))
 
 
 def _phrase(text: str, low: str, match: re.Match[str], value: _Value) -> _Span | None:
@@ -699,9 +792,11 @@ def _credential(text: str, low: str, match: re.Match[str], value: _Value) -> _Sp
     span = _span(value.start, value.end, "secret")
     if _is_random(value.text, digests=strong or not name.startswith(("key", "auth", "signature", "session"))):
         return span
-    if match["assigned"] is None or _crosses_a_line(match["assigned"], value) or name.startswith("tokens"):
+    if name.startswith("tokens") or not (strong or name.startswith(("token", "credential", "creds"))):
         return None
-    if not strong and not name.startswith(("token", "credential", "creds")):
+    if match["said"] is not None:
+        return span if _is_a_short_key(value.text) else None
+    if match["assigned"] is None or _crosses_a_line(match["assigned"], value):
         return None
     return span if _looks_secret(value.text, quoted=value.quoted and strong) else None
 
@@ -770,6 +865,14 @@ def _looks_secret(value: str, *, quoted: bool = False) -> bool:
         return digits >= 2 or len(value) >= 8
     mixed = value != value.lower() and value != value.upper() and value[1:] != value[1:].lower()
     return (mixed and len(value) >= 16) or (quoted and len(value) >= 8 and not _ADJECTIVE.fullmatch(value))
+
+
+def _is_a_short_key(value: str) -> bool:
+    """Whether "the token is …" tells one that is too short to look random."""
+    if not _SHORT_KEY.fullmatch(value) or _KNOWN_SIGNS.fullmatch(value.lower()) or not _looks_secret(value):
+        return False
+    digits = sum(char.isdigit() for char in value)
+    return digits >= 2 and (len(_TRANSITION.findall(value)) >= 2 or (digits >= 3 and value.isalnum()))
 
 
 def _is_random(value: str, *, digests: bool = False) -> bool:

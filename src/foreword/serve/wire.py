@@ -29,8 +29,7 @@ class Field:
 
 
 _TEXT, _NUMBER, _WHOLE, _FLAG, _LIST = "string", "number", "whole number", "true or false", "list of strings"
-_PLACE = (Field("session", _TEXT), Field("agent", _TEXT), Field("sender", _TEXT))
-_WHERE = (*_PLACE, Field("channel", _TEXT), Field("project", _TEXT), Field("audience", _TEXT))
+_WHERE = tuple(Field(name, _TEXT) for name in ("session", "agent", "sender", "channel", "project", "audience"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,7 @@ def _ingest(engine: Foreword, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _search(engine: Foreword, payload: dict[str, Any]) -> dict[str, Any]:
-    found = engine.search(payload.pop("query"), **payload)
+    found = engine.search(payload.pop("query"), **_audience(payload))
     return {"results": [documents.found(one) for one in found]}
 
 
@@ -128,7 +127,7 @@ def _compact(engine: Foreword, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _get(engine: Foreword, payload: dict[str, Any]) -> dict[str, Any]:
-    return {"memories": [documents.memory(one) for one in engine.get(payload.pop("ids"), **payload)]}
+    return {"memories": [documents.memory(one) for one in engine.get(payload.pop("ids"), **_audience(payload))]}
 
 
 def _forget(engine: Foreword, payload: dict[str, Any]) -> dict[str, Any]:
@@ -159,16 +158,12 @@ ACTIONS: Mapping[str, Action] = {
         ),
         _ingest,
     ),
-    "search": Action(
-        (Field("query", _TEXT, required=True), Field("limit", _WHOLE), *_PLACE, Field("project", _TEXT)), _search
-    ),
-    "brief": Action(
-        (Field("text", _TEXT, required=True), *_WHERE, Field("files", _LIST), Field("at", _NUMBER)), _brief
-    ),
+    "search": Action((Field("query", _TEXT, required=True), Field("limit", _WHOLE), *_WHERE), _search),
+    "brief": Action((Field("text", _TEXT, required=True), *_WHERE, Field("at", _NUMBER)), _brief),
     "start": Action(_WHERE, _start),
     "compact": Action(_WHERE, _compact),
     "get": Action(
-        (Field("ids", _LIST, required=True), Field("around", _WHOLE), Field("whole_session", _FLAG), *_PLACE), _get
+        (Field("ids", _LIST, required=True), Field("around", _WHOLE), Field("whole_session", _FLAG), *_WHERE), _get
     ),
     "forget": Action((Field("ids", _LIST, required=True),), _forget),
     "why": Action((Field("receipt", _TEXT), Field("session", _TEXT)), _why),

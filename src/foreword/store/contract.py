@@ -154,9 +154,11 @@ class Store(Protocol):
     def rows_of(
         self, *, session: str = "", agent: str = "", source_id: str = "", before: float | None = None
     ) -> list[int]:
-        """Which memories an owner means; every given part must hold, and at least one must be given."""
+        """Which memories an owner means; every given part must hold, and at least one must be given. A session is meant
+        with all conversations that other listeners had under its key."""
 
-    def sessions(self, *, limit: int, agent: str = "") -> list[Session]: ...
+    def sessions(self, *, limit: int, agent: str = "") -> list[Session]:
+        """Sessions of which something is kept, the latest first."""
 
     def stale_rows(self, model: str, *, limit: int) -> list[Memory]:
         """Memories that have no vector of this model yet, oldest first."""
@@ -184,8 +186,9 @@ class Store(Protocol):
 
     def was_delivered(self, content_hash: str) -> bool: ...
 
-    def compacted(self, session: Session) -> None:
-        """The conversation was cut: what was delivered may be said again, and the stable part is made anew."""
+    def compacted(self, session: Session, *, block_hash: str = "") -> None:
+        """The conversation was cut: what was delivered may be said again, and the stable part is made anew.
+        `block_hash` names the text that survives it, so that the guard knows it when it comes back."""
 
     def stable(self, session: Session) -> str | None: ...
 

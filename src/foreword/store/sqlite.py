@@ -132,6 +132,7 @@ class SqliteStore:
             for number in touched:
                 connection.execute("DELETE FROM injected WHERE receipt = ?", (number,))
                 connection.execute("DELETE FROM receipt WHERE row = ?", (number,))
+                connection.execute("UPDATE session SET ask_hash = '' WHERE last_receipt = ?", (number,))
             # A session that has only just begun has nothing but its stable part, which must stay as it is.
             connection.execute(
                 "DELETE FROM session WHERE (stable IS NULL OR row IN (SELECT value FROM json_each(?)))"
@@ -238,8 +239,13 @@ class SqliteStore:
     def rows_of(
         self, *, session: str = "", agent: str = "", source_id: str = "", before: float | None = None
     ) -> list[int]:
-        wanted = {"s.key = ?": session, "m.agent = ?": agent, "m.source_id = ?": source_id, "m.at < ?": before}
-        given = {clause: value for clause, value in wanted.items() if value not in ("", None)}
+        wanted = {
+            _under("s.key", ":session"): ("session", session),
+            "m.agent = :agent": ("agent", agent),
+            "m.source_id = :source_id": ("source_id", source_id),
+            "m.at < :before": ("before", before),
+        }
+        given = {clause: value for clause, value in wanted.items() if value[1] not in ("", None)}
         if not given:
             return []
         with self._connections.reading() as connection:
@@ -248,7 +254,7 @@ class SqliteStore:
                 for (row,) in connection.execute(
                     "SELECT m.row FROM memory AS m LEFT JOIN session AS s ON s.row = m.session"
                     f" WHERE {' AND '.join(given)} ORDER BY m.row",
-                    tuple(given.values()),
+                    dict(given.values()),
                 )
             ]
 
@@ -257,7 +263,8 @@ class SqliteStore:
             found = connection.execute(
                 "SELECT key, agent, kind, audience, circle, project, channel, started_at, last_at,"
                 " (SELECT count(*) FROM memory WHERE memory.session = session.row), row FROM session"
-                " WHERE ?1 = '' OR agent = ?1 ORDER BY last_at DESC, row DESC LIMIT ?2",
+                " WHERE (?1 = '' OR agent = ?1) AND EXISTS (SELECT 1 FROM memory WHERE memory.session = session.row)"
+                " ORDER BY last_at DESC, row DESC LIMIT ?2",
                 (agent, limit),
             ).fetchall()
         return [
@@ -391,7 +398,7 @@ class SqliteStore:
         with self._connections.reading() as connection:
             return connection.execute("SELECT 1 FROM injected WHERE hash = ?", (content_hash,)).fetchone() is not None
 
-    def compacted(self, session: Session) -> None:
+    def compacted(self, session: Session, *, block_hash: str = "") -> None:
         with self._connections.writing(synced=False) as connection:
             row = self._session_row(connection, session)
             connection.execute(
@@ -399,6 +406,8 @@ class SqliteStore:
                 (row,),
             )
             connection.execute("DELETE FROM delivery WHERE session = ?", (row,))
+            if block_hash:
+                connection.execute("INSERT OR REPLACE INTO injected VALUES (?, 0, 0)", (block_hash,))
 
     def stable(self, session: Session) -> str | None:
         with self._connections.reading() as connection:
@@ -427,8 +436,8 @@ class SqliteStore:
     def receipts(self, *, limit: int, session: str = "", agent: str = "") -> list[dict[str, Any]]:
         with self._connections.reading() as connection:
             found = connection.execute(
-                "SELECT row, body FROM receipt WHERE (?1 = '' OR session = ?1) AND (?2 = '' OR agent = ?2)"
-                " ORDER BY row DESC LIMIT ?3",
+                f"SELECT row, body FROM receipt WHERE (?1 = '' OR {_under('session', '?1')})"
+                " AND (?2 = '' OR agent = ?2) ORDER BY row DESC LIMIT ?3",
                 (session, agent, limit),
             ).fetchall()
         return [_receipt(one) for one in found]
@@ -447,7 +456,7 @@ class SqliteStore:
 
             return Census(
                 memories=one("SELECT count(*) FROM memory"),
-                sessions=one("SELECT count(*) FROM session"),
+                sessions=one("SELECT count(DISTINCT session) FROM memory"),
                 receipts=one("SELECT count(*) FROM receipt"),
                 by_agent=by("agent"),
                 by_kind=by("kind"),
@@ -490,6 +499,11 @@ def _visible(scope: Scope | None) -> tuple[str, tuple[Any, ...]]:
         clauses.append("m.project IN ('', ?)")
         values.append(scope.project)
     return " AND ".join(clauses), tuple(values)
+
+
+def _under(column: str, key: str) -> str:
+    """A session key, or one made of it for other listeners or a project: `key` or `key|…`."""
+    return f"({column} = {key} OR substr({column}, 1, length({key}) + 1) = {key} || '|')"
 
 
 def _memory(values: Sequence[Any]) -> Memory:
