@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -67,6 +68,20 @@ def test_fifty_kills_lose_no_acknowledged_event_and_corrupt_nothing(tmp_path: Pa
         assert [source for source in acknowledged if source not in kept] == []
         assert len(acknowledged) > KILLS
         assert foreword.search("lanterns and ferries")
+
+
+def test_recording_waits_for_the_disk_and_threads_leave_no_connection_behind(tmp_path: Path) -> None:
+    with Foreword.open(tmp_path / "home", settings=Settings()) as foreword:
+        foreword.record(Event("The tide turns at four.", session="agent:main:a"))
+        connection = foreword._store._connections.here()
+        assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2, "FULL: a power cut loses nothing"
+        assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+        before = len(os.listdir("/proc/self/fd"))
+        for number in range(30):
+            thread = threading.Thread(target=foreword.brief, args=(Ask(f"When does tide {number} turn?"),))
+            thread.start()
+            thread.join()
+        assert len(os.listdir("/proc/self/fd")) <= before + 3
 
 
 @pytest.mark.proves("D11")

@@ -70,6 +70,7 @@ def test_words_answer_while_the_vectors_of_a_new_model_are_made(opened: Any) -> 
     assert new.status()["embedder"] == {"model": "letters-48", "embedded": 41, "waiting": 0, "failure": ""}
     assert new.search("What is the harbour master called?")[0].candidate.lanes["vectors"] > 0
     assert new.status()["memories"] == 41
+    assert set(new._store.census().vectors) == {"letters-48"}, "the old model's vectors are gone"
 
 
 @pytest.mark.proves("S9")
@@ -77,7 +78,7 @@ def test_a_remote_model_that_fails_costs_the_vectors_and_nothing_else(opened: An
     embedder = LetterEmbedder(32, local=False, failing=True)
     foreword = opened(embedder)
     recorded = foreword.record(Event("The tide table hangs beside the compass.", session="agent:main:a"))
-    foreword._rebuild.join(30)
+    foreword._vectors._thread.join(30)
     assert "out of ink" in foreword.status()["embedder"]["failure"]
     brief = foreword.brief(Ask("Where does the tide table hang, beside the compass?", session="agent:main:b"))
     assert "out of ink" in foreword.why(brief.receipt)

@@ -9,6 +9,7 @@ import pytest
 
 from foreword import Ask, Audience, Event, Foreword, ForewordError, Kind, Origin, Outcome
 from foreword.errors import BadInput, TooLarge
+from foreword.model import content_hash
 
 MAIN = "agent:main:main"
 
@@ -160,6 +161,18 @@ def test_injected_text_is_never_recorded_by_structure_or_by_hash(foreword: Forew
 
 
 @pytest.mark.proves("L6")
+def test_what_survived_a_compaction_is_not_recorded_when_it_comes_back(foreword: Foreword) -> None:
+    foreword.record(Event("Sorted the tax papers.", kind=Kind.SUMMARY, session=MAIN))
+    text = foreword.compact("agent:main:new").text
+    assert "not instructions" in text
+    assert foreword.record(Event(text, session="agent:main:new")).outcome is Outcome.SKIPPED
+    around = foreword.record(Event(f"Summary so far. {text}", session="agent:main:new"))
+    cut = foreword.record(Event(f"The user wants tea.\n\n{text}\n\nThen milk.", session="agent:main:new"))
+    assert foreword.get([cut.id])[0].text == "The user wants tea.\n\n\n\nThen milk."
+    assert around.outcome is Outcome.STORED
+
+
+@pytest.mark.proves("L6")
 def test_memory_tools_are_never_recorded(foreword: Foreword) -> None:
     recorded = foreword.record(
         Event("m1: the spare key", kind=Kind.OBSERVATION, session=MAIN, tool="mcp__foreword__mem_search")
@@ -197,7 +210,27 @@ def test_what_may_not_be_recorded_is_not_kept_as_an_ask_either(
     ):
         brief = foreword.brief(ask)
         assert "(not kept)" in foreword.why(brief.receipt)
+    foreword.record(Event("The marzipan is in the cupboard.", session=MAIN))
+    foreword.brief(Ask("Where is the marzipan, since last Tuesday?", session="agent:main:incognito-8"))
+    receipt = foreword.receipt()
+    assert receipt["candidates"]
+    assert not any(one["terms"] for one in receipt["candidates"])
+    assert "time" not in receipt
+    foreword.forget(["m1"])
     assert b"marzipan" not in _bytes_of(tmp_path / "home")
+
+
+@pytest.mark.proves("B5")
+def test_no_hash_of_a_secret_is_kept_and_none_survives_forgetting(foreword: Foreword, tmp_path: Path) -> None:
+    ask = "My password is hunter2-zebra, please remember to change it."
+    foreword.brief(Ask(ask, session="agent:main:z"))
+    assert content_hash(ask).encode() not in _bytes_of(tmp_path / "home")
+    said = "The lighthouse keeper retires in June, he told me."
+    kept = foreword.record(Event(said, session="agent:main:z"))
+    foreword.record(Event("Another thing that stays in this session.", session="agent:main:z"))
+    foreword.brief(Ask(said, session="agent:main:z"))
+    foreword.forget([kept.id])
+    assert content_hash(said).encode() not in _bytes_of(tmp_path / "home")
 
 
 @pytest.mark.parametrize(

@@ -303,6 +303,6 @@ def test_compaction_takes_half_the_budget_three_sessions_and_ten_entries() -> No
     lines = composed.text.splitlines()
     assert lines[0] == "Recent sessions:"
     assert lines[4] == "Recent observations (10 entries):"
-    assert len(lines) == 1 + 3 + 1 + 10
+    assert len(lines) == 1 + 3 + 1 + 10 + 1
     tight = compact(summaries, entries, ComposeSettings(max_context_tokens=100))
     assert 0 < tight.tokens <= 50

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -63,12 +64,12 @@ def test_without_any_file_the_defaults_stand_and_nothing_is_wrong(desk: Desk) ->
 
 def test_each_layer_wins_over_the_one_below_it_and_is_named_as_the_source(desk: Desk) -> None:
     user = 'profile = "openclaw-mem"\n[gate]\nconfident = 0.8\nfloor = 0.4\n[compose]\nmax_memories = 7\n'
-    loaded = desk.load(user, "[gate]\nfloor = 0.3\n[compose]\nmax_memories = 6\n", FOREWORD_COMPOSE_MAX_MEMORIES="2")
+    loaded = desk.load(user, "[gate]\nfloor = 0.5\n[compose]\nmax_memories = 6\n", FOREWORD_COMPOSE_MAX_MEMORIES="2")
     gate, compose = loaded.settings.gate, loaded.settings.compose
     assert loaded.warnings == ()
     assert gate.companion == Settings().gate.companion
     assert compose.style is Style.PLAIN
-    assert (gate.confident, gate.floor, compose.max_memories) == (0.8, 0.3, 2)
+    assert (gate.confident, gate.floor, compose.max_memories) == (0.8, 0.5, 2)
     assert dict(loaded.sources) == {
         "profile": str(desk.config),
         "turn.at_start": "profile openclaw-mem",
@@ -138,13 +139,13 @@ def test_the_config_file_is_where_the_environment_says(tmp_path: Path) -> None:
 # A project's file
 
 
-def test_a_projects_file_may_set_harmless_keys_only(desk: Desk) -> None:
+def test_a_projects_file_may_set_only_what_makes_foreword_say_less(desk: Desk) -> None:
     for key in KEYS:
         section, _, name = key.name.rpartition(".")
         value = desk_value(key.default)
         text = f"[{section}]\n{name} = {value}\n" if section else f"{name} = {value}\n"
         loaded = desk.load(project=text)
-        if key.harmless:
+        if key.project:
             assert loaded.warnings == (), key.name
             assert loaded.sources == {key.name: str(desk.project / PROJECT_FILE)}
         else:
@@ -152,6 +153,45 @@ def test_a_projects_file_may_set_harmless_keys_only(desk: Desk) -> None:
             assert loaded.sources == {}
             [warning] = loaded.warnings
             assert warning.startswith(f"{desk.project / PROJECT_FILE}: {key.name} may not be set by a project's file")
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "kept"),
+    [
+        ("[gate]\nconfident = 0.0\n", "gate.confident", 0.75),
+        ("[gate]\nfloor = 0.0\n", "gate.floor", 0.6),
+        ("[gate]\ncompanion = 0.1\n", "gate.companion", 0.5),
+        ("[compose]\nmax_memories = 1000\n", "compose.max_memories", 3),
+        ("[compose]\nmax_hot_tokens = 100000000\n", "compose.max_hot_tokens", 400),
+        ("[turn]\nrepeat_ms = 999999\n", "turn.repeat_ms", 5000),
+    ],
+)
+def test_a_projects_file_cannot_make_foreword_say_more(desk: Desk, text: str, key: str, kept: Any) -> None:
+    loaded = desk.load(project=text)
+    assert value_of(loaded.settings, key) == kept
+    assert "by a project's file" in loaded.warnings[0]
+
+
+def test_a_projects_file_may_tighten(desk: Desk) -> None:
+    text = "[gate]\nfloor = 0.7\n[compose]\nmax_memories = 1\n[turn]\nenabled = false\nonce_per_session = true\n"
+    loaded = desk.load(project=text)
+    assert loaded.warnings == ()
+    assert (loaded.settings.gate.floor, loaded.settings.compose.max_memories) == (0.7, 1)
+    assert (loaded.settings.turn.enabled, loaded.settings.turn.once_per_session) == (False, True)
+
+
+def test_a_projects_file_that_is_a_device_or_a_pipe_is_not_read(desk: Desk) -> None:
+    file = desk.project / PROJECT_FILE
+    file.symlink_to("/dev/zero")
+    assert "is not a settings file" in desk.load().warnings[0]
+    file.unlink()
+    os.mkfifo(file)
+    assert "is not a settings file" in desk.load().warnings[0]
+
+
+def test_a_hostile_key_is_not_printed_raw(desk: Desk) -> None:
+    [warning] = desk.load(project='"\\u001b]0;pwn\\u0007" = 1\n').warnings
+    assert "\x1b" not in warning
 
 
 def desk_value(default: Any) -> str:
@@ -165,7 +205,7 @@ def desk_value(default: Any) -> str:
 
 def test_what_could_send_text_away_or_move_it_is_not_harmless() -> None:
     guarded = ("profile", "store.", "owner.", "record.", "guard.", "embedder.")
-    assert [key.name for key in KEYS if key.harmless and key.name.startswith(guarded)] == []
+    assert [key.name for key in KEYS if key.project and key.name.startswith(guarded)] == []
 
 
 # Broken files
@@ -263,7 +303,7 @@ def test_a_file_that_cannot_be_read_is_named_and_never_raised(desk: Desk, data: 
 
 def test_a_folder_in_the_place_of_the_file_is_named(desk: Desk) -> None:
     desk.config.mkdir()
-    assert "cannot be read" in desk.load().warnings[0]
+    assert "is not a settings file" in desk.load().warnings[0]
 
 
 def test_a_floor_above_confident_is_lowered_and_named(desk: Desk) -> None:

@@ -80,8 +80,7 @@ def compact(summaries: Sequence[Memory], entries: Sequence[Memory]) -> str:
     """Plain text that survives the host's own compaction; its last line says what it is."""
     if not summaries and not entries:
         return ""
-    count = f"{len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
-    lines = _listing(summaries, entries, f"Recent observations ({count}):")
+    lines = _listing(summaries, entries, f"Recent observations ({len(entries)} entries):")
     return "\n".join([*lines, frames.COMPACT_END])
 
 

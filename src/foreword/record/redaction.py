@@ -248,13 +248,14 @@ _PHRASE_HINTS = ("phrase", "mnemonic", "recovery", "backup", "wallet")
 
 _AFTER_NAME = (
     rf"(?:{_NAME_TAIL}(?P<assigned>{_ASSIGNED})(?=\S)|{_BESIDE}|(?P<owned>{_OWNED})"
-    rf"|{_ABOUT}(?:(?P<said>{_IS})(?=\S)|(?P<below>(?:{_IS})?{_BELOW})(?=\S)|(?P<loose>[ \t]{{0,2}}[:：][ \t]{{1,4}})(?=\S)))"
+    rf"|{_ABOUT}(?:(?P<said>{_IS})(?=[^\s:]|:\S)|(?P<below>(?:{_IS})?{_BELOW})(?=\S)"
+    r"|(?P<loose>[ \t]{0,2}[:：][ \t]{1,4})(?=\S)))"
 )
 # A login and its password in one line: "login: bob / hunter2". Only what is called a login may do without the spaces.
 _PAIR = (
-    rf"(?<![a-z])(?:(?:login|logon|credential|cred|user|username)s?(?:{_ASSIGNED}|[ \t](?:is|are|as|with)[ \t]{{1,4}})"
+    rf"(?<![a-z])(?:(?:logins?|logon|credentials?|creds|user|username)(?:{_ASSIGNED}|[ \t](?:is|are|as|with)[ \t]{{1,4}})"
     r"[a-z_][\w.@+-]{0,63}[ \t]{1,4}[/|][ \t]{1,4}"
-    rf"|(?:login|logon|credential|cred)s?(?:{_ASSIGNED}|[ \t](?:is|are|as|with)[ \t]{{1,4}})"
+    rf"|(?:logins?|logon|credentials?|creds)(?:{_ASSIGNED}|[ \t](?:is|are|as|with)[ \t]{{1,4}})"
     r"[a-z_][\w.@+-]{0,63}(?P<tight>[/:]))(?=[^\s/:])"
 )
 _AFTER_PASSWORD = [(name, re.compile(rf"{name}s?{_AFTER_NAME}")) for name in _PASSWORD_NAMES]
@@ -307,7 +308,7 @@ _PIN = re.compile(
     r"(?<![a-z])(?:pin(?:[ -]?(?:code|number|nummer))?|cvv2?|cvc2?|otp|tan|passcode|code pin|geheimzahl"
     r"|(?:security|unlock|access|2fa|mfa|verification|one-time|sms|login|confirmation)[ -](?:code|pin)"
     rf"|{_LOCKED}(?:['’]s)?[ -](?:code|pin|combination|combo)"
-    rf"|(?:code|combination|combo)[ \t](?:of|for|to|on)[ \t](?:[a-z]{{1,12}}[ \t]){{0,3}}{_LOCKED}"
+    rf"|(?:(?<!error )(?<!status )(?<!exit )code|combination|combo)[ \t](?:of|for|to|on)[ \t](?:[a-z]{{1,12}}[ \t]){{0,3}}{_LOCKED}"
     # Alone, a combination is known by its three turns; most others are of colours or of keys.
     r"|combination(?=[^\n0-9]{1,80}[0-9]{1,2}-[0-9]{1,2}-[0-9]{1,2}))(?![a-z])"
     rf"(?:{_ASSIGNED}|{_SAID}|{_OWNED}|[ \t]{{1,2}}(?=[0-9]{{4}}))[\"'`*]{{0,3}}"
@@ -318,7 +319,8 @@ _PIN_HINTS = ("pin", "cvv", "cvc", "otp", "tan", "code", "geheimzahl", "comb")
 # Words that a random-looking value may follow. What stands before "key" and "token" says how much they mean.
 _CREDENTIAL = re.compile(
     rf"(?:secret|token|key|credential|creds|signature|jwt|bearer|sessionid|session_id|session|auth)s?"
-    rf"(?:{_NAME_TAIL}(?P<assigned>{_ASSIGNED})|(?P<said>{_SAID}|{_OWNED})|(?P<beside>[\"'`)\]]{{0,2}}[ \t]{{1,3}}[(\[]?))"
+    rf"(?:{_NAME_TAIL}(?P<assigned>{_ASSIGNED})|(?P<said>{_SAID}|{_OWNED})"
+    rf"|(?P<beside>[\"'`)\]]{{0,2}}[ \t]{{1,3}}[(\[]?))"
 )
 _CREDENTIAL_HINTS = ("secret", "token", "key", "cred", "signature", "jwt", "bearer", "session", "auth")
 _FLAG = re.compile(r"--(?:[a-z]{1,16}-){0,3}(?:token|secret|key|apikey)(?:=|[ \t]{1,4})")
@@ -363,6 +365,7 @@ _OPENING = re.compile(r"(?:[bruf]{1,2}(?=[\"']))?(\\{0,3})([\"'`“«])", re.IGN
 _UNQUOTED = re.compile(
     r"(?:[^\s\"'`<>“”«»\\&;,]++|\\++(?![nrt])|[&;,](?![A-Za-z_][\w.-]{0,40}=)|(?<=\w)[\"'`](?=[\w$!@#^*])){1,4096}",
 )
+_GLUED = re.compile(r"(?<=[\"'])[\w\"'](?=\w)")
 _CLAUSE = re.compile(r"[^\n\"“”]{1,400}?(?=[.!?;](?:\s|\Z)|\n|\"|”|\Z)|[^\n\"“”]{1,400}")
 
 _MASKED = re.compile(
@@ -428,7 +431,7 @@ _ADJECTIVE = re.compile(r"[a-z-]{3,}(?:ed|ing|able|ible|sensitive|only|less|ly|a
 _KNOWN_SIGNS = re.compile(
     r"(?:oauth|sha|md|base|utf|argon|pbkdf|http|ipv|ed|rsa|aes|saml|tls|ssl|fido|rfc|python|line|step|part|item|version"
     r"|field|user|column|option|v)[-_]?[0-9]{1,5}[a-z]{0,4}"
-    r"|v?[0-9]+(?:[.:/-][0-9]+)+|[0-9]{1,3}[a-z%]{1,4}|[0-9]+-[a-z-]+|[@#]\w+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|(?:v|http/)?[0-9]+(?:[.:/-][0-9]+)+|[0-9]{1,3}[a-z%]{1,4}|[0-9]+-[a-z-]+|[@#]\w+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
 )
 _SHORT_KEY = re.compile(r"[A-Za-z0-9_+/=~-]{8,64}")
 _END_OF_LINE = re.compile(r"[ \t*_\"'`]{0,8}(?:\r?\n|\Z)")
@@ -439,7 +442,7 @@ _A_SUBJECT = re.compile(
     r"(?:\A|[\n.!?;,])[ \t]{0,4}(?:(?:and|but|so|also|btw|ok|fyi|yes),?[ \t])?(?:my|our|the|his|her|their|your)[ \t]"
     r"(?:[\w-]{1,16}[ \t])?\Z"
 )
-_WINDOW = 100
+_WINDOW = 128
 
 _KINDS = (
     _PRIVATE,
@@ -676,7 +679,11 @@ def _value(text: str, at: int, *, said: bool = False) -> _Value | None:
     if opening:
         pattern = _ESCAPED_QUOTED if opening[1] else _QUOTED[opening[2]]
         if (inside := pattern.match(text, opening.end())) and not inside[1][0].isspace():
-            return _Value(*inside.span(1), inside[1], quoted=True)
+            end = inside.end(1)
+            # A shell joins what touches (`'foo'bar`), and SQL doubles a quote within quotes (`'it''s'`).
+            if _GLUED.match(text, inside.end()) and (rest := _UNQUOTED.match(text, inside.end() + 1)):
+                end = rest.end()
+            return _Value(inside.start(1), end, text[inside.start(1) : end], quoted=True)
         at = opening.end()
     word = _UNQUOTED.match(text, at)
     if word is None:
@@ -731,7 +738,7 @@ def _password(text: str, low: str, match: re.Match[str], value: _Value) -> _Span
         return None
     if groups.get("owned") and not _has_signs(value) and not _is_all_that_is_said(text, low, match, value):
         return None
-    if (below := groups.get("below")) and not _stands_alone(text, low, match, value, surely=below.strip(" \t\r\n:：*_")):
+    if groups.get("below") and not _stands_alone(text, low, match, value):
         return None
     end = _end_of_its_words(text, value)
     if not _may_be_a_password(value, groups.get("assigned") or "", text.count(" ", value.end, end)):
@@ -764,12 +771,13 @@ def _is_all_that_is_said(text: str, low: str, match: re.Match[str], value: _Valu
     return bool(_A_SUBJECT.search(before) and _END_OF_SENTENCE.match(text, value.end))
 
 
-def _stands_alone(text: str, low: str, match: re.Match[str], value: _Value, *, surely: str) -> bool:
+def _stands_alone(text: str, low: str, match: re.Match[str], value: _Value) -> bool:
     """Whether a line says "password" and little else, and the value has the next line for itself."""
+    says_that_it_follows = match["below"].strip(" \t\r\n:：*_") != ""
     before = low[max(0, match.start() - _WINDOW) : match.start()]
     if "=" in value.text or ":" in value.text or not _A_FEW_WORDS.search(before):
         return False
-    return bool(_END_OF_LINE.match(text, value.end)) and bool(surely or _has_signs(value))
+    return bool(_END_OF_LINE.match(text, value.end)) and (says_that_it_follows or _has_signs(value))
 
 
 def _phrase(text: str, low: str, match: re.Match[str], value: _Value) -> _Span | None:
@@ -872,7 +880,9 @@ def _is_a_short_key(value: str) -> bool:
     if not _SHORT_KEY.fullmatch(value) or _KNOWN_SIGNS.fullmatch(value.lower()) or not _looks_secret(value):
         return False
     digits = sum(char.isdigit() for char in value)
-    return digits >= 2 and (len(_TRANSITION.findall(value)) >= 2 or (digits >= 3 and value.isalnum()))
+    if digits < 2 or len(_TRANSITION.findall(value)) >= 2:
+        return digits >= 2
+    return bool(_IS_DIGEST.fullmatch(value)) or (digits >= 3 and value.isalnum())
 
 
 def _is_random(value: str, *, digests: bool = False) -> bool:
