@@ -252,12 +252,12 @@ _AFTER_NAME = (
     r"|(?P<loose>[ \t]{0,2}[:：][ \t]{1,4})(?=\S)))"
 )
 # A login and its password in one line: "login: bob / hunter2". Only what is called a login may do without the spaces.
-_PAIR = (
-    rf"(?<![a-z])(?:(?:logins?|logon|credentials?|creds|user|username)(?:{_ASSIGNED}|[ \t](?:is|are|as|with)[ \t]{{1,4}})"
-    r"[a-z_][\w.@+-]{0,63}[ \t]{1,4}[/|][ \t]{1,4}"
-    rf"|(?:logins?|logon|credentials?|creds)(?:{_ASSIGNED}|[ \t](?:is|are|as|with)[ \t]{{1,4}})"
-    r"[a-z_][\w.@+-]{0,63}(?P<tight>[/:]))(?=[^\s/:])"
+_LOGIN_IS = rf"(?:{_ASSIGNED}|[ \t](?:is|are|as|with)[ \t]{{1,4}})[a-z_][\w.@+-]{{0,63}}"
+_PAIR = re.compile(
+    rf"(?<![a-z])(?:(?:logins?|logon|credentials?|creds|user|username){_LOGIN_IS}[ \t]{{1,4}}[/|][ \t]{{1,4}}"
+    rf"|(?:logins?|logon|credentials?|creds){_LOGIN_IS}(?P<tight>[/:]))(?=[^\s/:])"
 )
+_PAIR_HINTS = ("login", "logon", "cred", "user")
 _AFTER_PASSWORD = [(name, re.compile(rf"{name}s?{_AFTER_NAME}")) for name in _PASSWORD_NAMES]
 _AFTER_PASSWORD += [
     ("mot de passe", re.compile(rf"mot de passe(?:[ \t]?(?P<assigned>{_ASSIGNED})|(?P<said>{_SAID}))")),
@@ -290,12 +290,10 @@ _AFTER_PASSWORD += [
         re.compile(r"curl[ \t][^\n|;]{0,200}?(?<=[ \t])(?:-u|--user)[ \t=]{0,4}[\"']?[^\s:\"']{1,80}(?P<assigned>:)"),
     ),
 ]
-# Most messages name no password, so a few looks settle most of the patterns.
-_OF_PASS = [(hint, pattern) for hint, pattern in _AFTER_PASSWORD if "pass" in pattern.pattern and hint != "login"]
+# Most messages name no password, so one look for "pass", which each of the first needs, spares most of the others.
+_OF_PASS = [(hint, pattern) for hint, pattern in _AFTER_PASSWORD if "pass" in pattern.pattern]
 _IN_ASCII = [entry for entry in _AFTER_PASSWORD if entry not in _OF_PASS and entry[0].isascii()]
 _BEYOND_ASCII = [entry for entry in _AFTER_PASSWORD if entry not in _OF_PASS and not entry[0].isascii()]
-_PAIRS = re.compile(_PAIR)
-_PAIR_HINTS = ("login", "logon", "cred", "user")
 _AFTER_PHRASE = re.compile(
     rf"(?:{_PHRASE})(?:{_NAME_TAIL}(?P<assigned>{_ASSIGNED})|(?P<said>{_SAID}|[ \t]are[ \t]:?)|{_BESIDE})"
 )
@@ -308,7 +306,8 @@ _PIN = re.compile(
     r"(?<![a-z])(?:pin(?:[ -]?(?:code|number|nummer))?|cvv2?|cvc2?|otp|tan|passcode|code pin|geheimzahl"
     r"|(?:security|unlock|access|2fa|mfa|verification|one-time|sms|login|confirmation)[ -](?:code|pin)"
     rf"|{_LOCKED}(?:['’]s)?[ -](?:code|pin|combination|combo)"
-    rf"|(?:(?<!error )(?<!status )(?<!exit )code|combination|combo)[ \t](?:of|for|to|on)[ \t](?:[a-z]{{1,12}}[ \t]){{0,3}}{_LOCKED}"
+    r"|(?:(?<!error )(?<!status )(?<!exit )code|combination|combo)[ \t](?:of|for|to|on)[ \t]"
+    rf"(?:[a-z]{{1,12}}[ \t]){{0,3}}{_LOCKED}"
     # Alone, a combination is known by its three turns; most others are of colours or of keys.
     r"|combination(?=[^\n0-9]{1,80}[0-9]{1,2}-[0-9]{1,2}-[0-9]{1,2}))(?![a-z])"
     rf"(?:{_ASSIGNED}|{_SAID}|{_OWNED}|[ \t]{{1,2}}(?=[0-9]{{4}}))[\"'`*]{{0,3}}"
@@ -641,7 +640,7 @@ def _passwords(text: str, low: str) -> Iterator[_Span]:
     if any(hint in low for hint in _PHRASE_HINTS):
         yield from _judged(_AFTER_PHRASE, text, low, _phrase)
     if any(hint in low for hint in _PAIR_HINTS):
-        yield from _judged(_PAIRS, text, low, _pair)
+        yield from _judged(_PAIR, text, low, _pair)
     if any(hint in low for hint in _PIN_HINTS) and _DIGIT.search(low):
         for match in _PIN.finditer(low):
             yield _span(*match.span(1), "PIN")
