@@ -227,7 +227,7 @@ def _cross_validated(cases: Sequence[Case]) -> dict[str, Any]:
 
 
 def _calibration_error(chances: Array, truths: Array, shares: Array) -> float:
-    """The mean distance between how sure it was and how often it was right, in ten steps, half of the asks deserving."""
+    """The mean distance between how sure it was and how often it was right, in ten steps; half of the asks deserve."""
     error = 0.0
     for low in np.arange(0, 1, 0.1):
         inside = (chances >= low) & (chances < low + 0.1)
