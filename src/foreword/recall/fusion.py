@@ -42,7 +42,7 @@ class Field:
     slots: Slots
     facts: Facts
     words: Floats
-    held: NDArray[np.uint64]
+    held: NDArray[Any]
     similarity: Floats
     mean: float
     deviation: float
@@ -130,8 +130,8 @@ def _explained(
     before: NDArray[np.intp],
     after: NDArray[np.intp],
 ) -> list[Hit]:
-    bits = np.uint64(1) << np.arange(len(field.terms), dtype=np.uint64)
-    held_or_none = np.append(field.held, np.uint64(0))
+    bits = field.held.dtype.type(1) << np.arange(len(field.terms), dtype=field.held.dtype)
+    held_or_none = np.append(field.held, field.held.dtype.type(0))
     own = (field.held[order, None] & bits) != 0
     around = ((held_or_none[order] | held_or_none[before[order]] | held_or_none[after[order]])[:, None] & bits) != 0
     mass = float(field.rarity.sum()) or 1.0
