@@ -43,6 +43,7 @@ from foreword.store import Draft, Forgotten, SqliteStore, Store
 from foreword.vectors import Vectors
 
 _BATCH_EVENTS = 256
+_TURN_LOCKS = 64
 _MOST_RESULTS = 100
 _MOST_NEIGHBOURS = 1000
 _MOST_LISTED = 1_000_000
@@ -75,8 +76,8 @@ class Foreword:
         self._settings = loaded.settings
         self._clock = clock
         self._vectors = Vectors(store, embedder, deadline_ms=loaded.settings.embedder.deadline_ms)
-        # Two asks of one session at once must not both be given the same memory.
-        self._one_turn = threading.Lock()
+        # Two asks of one session at once must not both be given the same memory; other sessions need not wait.
+        self._turns = tuple(threading.Lock() for _ in range(_TURN_LOCKS))
 
     @classmethod
     def open(
@@ -182,7 +183,7 @@ class Foreword:
             agent=ask.agent, sender=ask.sender, channel=ask.channel, project=ask.project, audience=ask.audience
         )
         place = place_of(ask.session, where, self._settings.owner)
-        with self._one_turn:
+        with self._turns[hash(_conversation(place)) % _TURN_LOCKS]:
             return self._brief(redact(clean(ask.text[:_READ_CHARS])).text, place, now)
 
     def _brief(self, text: str, place: Place, now: float) -> Brief:
