@@ -7,10 +7,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from foreword import Foreword, Settings
 from foreword.settings import from_values
+
+# No deadlines: a busy machine is not a failure. The same examples every time where a run decides about others' work.
+hypothesis.settings.register_profile("house", deadline=None, derandomize=os.environ.get("CI") == "true")
+hypothesis.settings.load_profile("house")
 
 REQUIRE_ALL = os.environ.get("FOREWORD_REQUIRE_ALL") == "1"
 
