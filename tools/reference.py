@@ -16,6 +16,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 
 
 _MAY = {"": "", "any": "set", "raise": "raise", "lower": "lower"}
+_MAY_SWITCH = {"": "", "any": "set", "raise": "switch on", "lower": "switch off"}
 
 
 def settings_page() -> str:
@@ -31,7 +32,9 @@ def settings_page() -> str:
         "|---|---|---|---|",
     ]
     for key in keys():
-        lines.append(f"| `{key.name}` | {_shown(key.default)} | {_MAY[key.project]} | {key.help} |")
+        lines.append(
+            f"| `{key.name}` | {_shown(key.default)} | {(_MAY_SWITCH if key.type is bool else _MAY)[key.project]} | {key.help} |"
+        )
     lines += ["", "## Profiles", "", "A profile is a named set of settings over the one engine.", ""]
     for name, sections in PROFILES.items():
         values = [
