@@ -32,9 +32,8 @@ def settings_page() -> str:
         "|---|---|---|---|",
     ]
     for key in keys():
-        lines.append(
-            f"| `{key.name}` | {_shown(key.default)} | {(_MAY_SWITCH if key.type is bool else _MAY)[key.project]} | {key.help} |"
-        )
+        may = (_MAY_SWITCH if key.type is bool else _MAY)[key.project]
+        lines.append(f"| `{key.name}` | {_shown(key.default)} | {may} | {key.help} |")
     lines += ["", "## Profiles", "", "A profile is a named set of settings over the one engine.", ""]
     for name, sections in PROFILES.items():
         values = [
