@@ -53,6 +53,7 @@ _CHANNELS = frozenset(
     " slack synology-chat telegram tlon twitch webex wechat whatsapp zalo zalouser".split()
 )
 _CHANNEL_ALIASES = {"tg": "telegram", "wa": "whatsapp", "lark": "feishu", "teams": "msteams", "gchat": "googlechat"}
+_TERMINALS = frozenset({"cli", "terminal", "tui", "local", "webchat", "dashboard"})
 _GROUP_WORDS = frozenset(
     "broadcast channel channels chatroom forum group groups guild room rooms supergroup thread threads topic"
     " topics".split()
@@ -101,27 +102,28 @@ def classify(key: str, *, sender: str = "", channel: str = "", owner_ids: Collec
     conversation = _conversation(rest)
     warning = ""
 
+    where = (conversation.channel if conversation else "") or _channel(channel)
+
     if conversation is None:
         audience, circle, warning = _unnamed(rest, agent_of(key))
     elif conversation.mark == "direct":
-        known = _is_owner(conversation.id, conversation.channel, owners)
+        known = _is_owner(conversation.id, where, owners)
         audience = Audience.PRIVATE if known else Audience.EXTERNAL
         circle = "" if known else conversation.circle
     else:
         audience, circle = Audience.GROUP, conversation.circle
 
-    if audience is Audience.PRIVATE and sender.strip() and owners:
-        where = conversation.channel if conversation else _channel(channel)
-        if not _is_owner(sender, where, owners):
-            audience, circle = Audience.EXTERNAL, f"sender:{sender.strip().lower()}"
+    if audience is Audience.PRIVATE and sender.strip() and owners and not _is_owner(sender, where, owners):
+        audience, circle = Audience.EXTERNAL, f"sender:{sender.strip().lower()}"
 
     return SessionClass(kind=_kind(rest, conversation, audience), audience=audience, circle=circle, warning=warning)
 
 
-def is_owner(sender: str, *, owner_ids: Collection[str], channel: str = "") -> bool:
+def is_owner(sender: str, *, owner_ids: Collection[str], key: str = "", channel: str = "") -> bool:
     """Whether a sender is known to be the owner; False when nobody is known to be."""
     owners = [_identity(one) for one in owner_ids if one.strip() not in _NOBODY]
-    return _is_owner(sender, _channel(channel), owners)
+    conversation = _conversation(_rest(key))
+    return _is_owner(sender, (conversation.channel if conversation else "") or _channel(channel), owners)
 
 
 def agent_of(key: str) -> str:
@@ -131,10 +133,10 @@ def agent_of(key: str) -> str:
 
 
 def _channel(name: str) -> str:
-    """A channel that hosts may call by another name; "" for what is none, such as a host's own terminal."""
+    """A channel that hosts may call by another name; "" for the owner's own terminal. One that nobody knows is still a
+    channel: a name there is not that name elsewhere."""
     name = name.strip().lower()
-    name = _CHANNEL_ALIASES.get(name, name)
-    return name if name in _CHANNELS else ""
+    return "" if name in _TERMINALS else _CHANNEL_ALIASES.get(name, name)
 
 
 def _rest(key: str) -> Sequence[str]:

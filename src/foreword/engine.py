@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from foreword import compose, gate, receipts
-from foreword.classify import is_owner
 from foreword.errors import BadInput, ProviderError, UnknownId
 from foreword.model import (
     Ask,
@@ -34,12 +33,12 @@ from foreword.model import (
     content_hash,
     row_of,
 )
-from foreword.place import Place, Where, in_project, place_of, scope_of
+from foreword.place import Place, Where, in_project, kept, place_of, scope_of
 from foreword.providers import Embedder, open_embedder
 from foreword.recall import Query, bag, density, intent, recall, understand
-from foreword.record import check, check_time, clean, off_the_record, redact, take
+from foreword.record import check, check_time, clean, off_the_record, own_words, redact, take
 from foreword.settings import Loaded, Settings, load
-from foreword.store import Draft, Forgotten, SqliteStore, Store
+from foreword.store import Draft, Forgotten, Frozen, SqliteStore, Store
 from foreword.vectors import Vectors
 
 _BATCH_EVENTS = 256
@@ -138,8 +137,10 @@ class Foreword:
                 event,
                 agent=place.agent,
                 session=place.session.key,
+                host_key=place.host_key,
+                project=place.session.project,
                 place=place.kind,
-                by_owner=is_owner(event.sender, owner_ids=self._settings.owner.ids, channel=event.channel),
+                by_owner=place.by_owner,
                 now=self._clock(),
                 settings=self._settings.record,
                 guard=self._settings.guard,
@@ -184,23 +185,24 @@ class Foreword:
         )
         place = place_of(ask.session, where, self._settings.owner)
         with self._turns[hash(_conversation(place)) % _TURN_LOCKS]:
-            return self._brief(redact(clean(ask.text[:_READ_CHARS])).text, place, now)
+            return self._brief(own_words(redact(clean(ask.text[:_READ_CHARS])).text), place, now)
 
     def _brief(self, text: str, place: Place, now: float) -> Brief:
         steps = _Steps()
         understood = intent(text, self._settings.intent)
         secret = self._settings.record.enabled is False or bool(
-            off_the_record(place.agent, place.session.key, self._settings.guard)
+            off_the_record(place.agent, place.host_key, self._settings.guard)
         )
         turn = self._store.turn(replace(place.session, started_at=now, last_at=now))
         # Made of redacted words, and of none that may not be kept: a hash of a short secret can be guessed.
         ask_hash = "" if secret else content_hash(text)
         same = bool(ask_hash) and ask_hash == turn.ask_hash
         past = compose.Past(turn.asked_at, same_ask=same, served=bool(turn.delivered))
-        if compose.is_retry(past, now, self._settings.turn) and (
-            again := self._again(turn.receipt, scope_of(place, self._settings.owner))
-        ):
-            return again
+        if compose.is_retry(past, now, self._settings.turn):
+            # A silent turn is judged anew: what silenced it may have passed.
+            again = self._again(turn.receipt, scope_of(place, self._settings.owner))
+            if again:
+                return again
         receipt = self._receipt(place, now, understood.query)
         steps.done("understand", receipt)
 
@@ -251,12 +253,13 @@ class Foreword:
             return None
         shown = [one for one in receipt["candidates"] if one["injected"]]
         memories = {memory.row: memory for memory in self._store.get([one["row"] for one in shown], scope)}
+        if len(memories) < len(shown):
+            return None
         chosen = [
             Judged(
                 Candidate(memories[one["row"]], one["score"], terms=tuple(one["terms"])), one["confidence"], True, ""
             )
             for one in shown
-            if one["row"] in memories
         ]
         composed = compose.hot(chosen, (), self._settings.compose)
         return Brief(
@@ -326,15 +329,26 @@ class Foreword:
             return Brief(reason=reason)
         if not self._settings.turn.at_start:
             return Brief(reason="nothing is loaded at session start in this mode")
-        opened = in_project(self._opened(place))
-        frozen = self._store.stable(opened) if place.session.key else None
-        if frozen is None:
-            composed = compose.stable(*self._index_of(place), self._settings.compose)
-            frozen = composed.text
-            if place.session.key:
-                frozen = self._store.freeze(opened, composed.text, [memory.row for memory in composed.memories])
-        reason = "frozen for this session" if frozen else "there is nothing to list yet"
-        return Brief(text=frozen, tokens=compose.count_tokens(frozen), reason=reason)
+        frozen = self._frozen(place) if place.session.key else self._stable(place)
+        reason = "frozen for this session" if frozen.text else "there is nothing to list yet"
+        return Brief(text=frozen.text, tokens=compose.count_tokens(frozen.text), reason=reason)
+
+    def _frozen(self, place: Place) -> Frozen:
+        """The stable part kept for the session, as long as whoever asks now may see all of it; else a new one."""
+        session = in_project(self._opened(place))
+        while True:
+            present = self._store.stable(session)
+            if present is not None:
+                seen = self._store.get(present.rows, scope_of(place, self._settings.owner))
+                if len(seen) == len(present.rows):
+                    return present
+            made = self._stable(place)
+            if self._store.freeze(session, made, instead_of=present) == made:
+                return made
+
+    def _stable(self, place: Place) -> Frozen:
+        composed = compose.stable(*self._index_of(place), self._settings.compose)
+        return Frozen(composed.text, tuple(memory.row for memory in composed.memories))
 
     def compact(self, session: str, **where: Unpack[Where]) -> Brief:
         """What should survive the host's compaction; afterwards memories may be said again in this session."""
@@ -343,11 +357,11 @@ class Foreword:
             return Brief(reason=reason)
         composed = compose.compact(*self._index_of(place), self._settings.compose)
         if place.session.key:
-            opened = self._opened(place)
-            block = content_hash(composed.text) if composed.text else ""
-            self._store.compacted(opened, block_hash=block)
-            if opened.project:
-                self._store.compacted(in_project(opened))
+            self._store.compacted(
+                replace(self._opened(place), key=place.host_key),
+                block_hash=content_hash(composed.text),
+                rows=[memory.row for memory in composed.memories],
+            )
         return Brief(composed.text, tuple(one.id for one in composed.memories), composed.tokens, composed.reason)
 
     def _index_of(self, place: Place) -> tuple[list[Memory], list[Memory]]:
@@ -368,7 +382,7 @@ class Foreword:
         the owner asks, and every agent's memories are searched."""
         if not isinstance(text, str):
             raise BadInput("The text to search for must be a string.")
-        if limit < 1:
+        if not isinstance(limit, int) or limit < 1:
             raise BadInput(f"The limit is {limit}.", hint="Ask for at least one result.")
         place = place_of(session, where, self._settings.owner)
         query = understand(redact(clean(text[:_READ_CHARS])).text[:2000], now=self._clock())
@@ -391,7 +405,7 @@ class Foreword:
     ) -> list[Memory]:
         """Memories in full, with neighbours on request. Raises UnknownId for what does not exist or is not for the
         session that asks; with nothing told of session, agent or sender the owner asks."""
-        if not 0 <= around <= _MOST_NEIGHBOURS:
+        if not isinstance(around, int) or not 0 <= around <= _MOST_NEIGHBOURS:
             raise BadInput(f"{around} neighbours cannot be shown.", hint=f"Ask for 0 to {_MOST_NEIGHBOURS:,}.")
         place = place_of(session, where, self._settings.owner)
         scope = scope_of(place, self._settings.owner) if place.given else None
@@ -435,7 +449,9 @@ class Foreword:
     ) -> list[Memory]:
         """What `forget` with the same arguments would take away."""
         rows = [row_of(one) for one in ids]
-        rows += self._store.rows_of(session=session, agent=agent, source_id=source_id, before=before)
+        rows += self._store.rows_of(
+            session=kept(session), agent=kept(agent), source_id=redact(clean(source_id)).text, before=before
+        )
         found = self._store.get(rows)
         known = {memory.row for memory in found}
         if missing := [one for one in ids if row_of(one) not in known]:
@@ -443,7 +459,7 @@ class Foreword:
         return found
 
     def sessions(self, *, limit: int = 20, agent: str = "") -> list[Session]:
-        return self._store.sessions(limit=min(limit, _MOST_LISTED), agent=agent)
+        return self._store.sessions(limit=min(limit, _MOST_LISTED), agent=kept(agent))
 
     # receipts
 
@@ -452,7 +468,7 @@ class Foreword:
         if receipt_id:
             found = self._store.receipt(receipts.row_of(receipt_id))
         else:
-            found = next(iter(self._store.receipts(limit=1, session=session)), None)
+            found = next(iter(self._store.receipts(limit=1, session=kept(session))), None)
         if found is None:
             raise UnknownId(f"There is no receipt {receipt_id}." if receipt_id else "No turn has been taken yet.")
         return found

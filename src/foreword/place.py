@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypedDict
 
-from foreword.classify import OwnerSettings, agent_of, classify
+from foreword.classify import OwnerSettings, agent_of, classify, is_owner
 from foreword.errors import BadInput
 from foreword.model import Audience, Scope, Session, SessionClass
 from foreword.record import clean, redact
 
 DEFAULT_AGENT = "main"
+_LONGEST_NAME = 500
 
 
 class Where(TypedDict, total=False):
@@ -27,8 +29,13 @@ class Where(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Place:
+    """`host_key` is the key as the host gave it; the session's own key differs where others listen in than it says.
+    `given` is False when nothing was told: then the owner asks, at the machine itself."""
+
     session: Session
     kind: SessionClass
+    host_key: str
+    by_owner: bool
     given: bool
 
     @property
@@ -37,25 +44,44 @@ class Place:
 
 
 def place_of(session: str, where: Where, owner: OwnerSettings) -> Place:
-    """Raises BadInput for what is not text. `given` is False when nothing was told: then the owner asks, at the
-    machine itself."""
-    agent, sender = where.get("agent", ""), where.get("sender", "")
-    channel, project, audience = where.get("channel", ""), where.get("project", ""), where.get("audience")
-    if not all(isinstance(one, str) for one in (session, agent, sender, channel, project)):
+    """Raises BadInput for what is not text, or is not known: a misspelt word must not widen what may be seen."""
+    if unknown := where.keys() - Where.__annotations__.keys():
+        raise BadInput(
+            f"'{sorted(unknown)[0]}' is not a part of a place.", hint=f"Use {', '.join(Where.__annotations__)}."
+        )
+    told = (session, *(where.get(name, "") for name in ("agent", "sender", "channel", "project")))
+    audience = where.get("audience")
+    if not all(isinstance(one, str) for one in told):
         raise BadInput("A session, agent, sender, channel or project must be a string.")
     if audience is not None and not isinstance(audience, Audience):
         raise BadInput(f"{audience!r} is not an audience.", hint="Use private, group or external.")
-    key = _name(session)
-    agent = _name(agent) or agent_of(key) or DEFAULT_AGENT
-    kind = classify(key, sender=_name(sender), channel=channel, owner_ids=owner.ids)
+    raw, agent, sender, channel, project = (clean(str(one)).strip() for one in told)
+    # The mark between a key and what was derived from it; nobody else may write it.
+    sender, project = sender.replace("|", "¦"), project.replace("|", "¦")
+    host_key, _, derived = raw.partition("|")
+    # Judged by what was really said; only what is kept is redacted, or two secrets would look like one place.
+    kind = classify(host_key, sender=sender, channel=channel, owner_ids=owner.ids)
+    usual = classify(host_key, channel=channel, owner_ids=owner.ids)
+    for part in derived.split("|"):
+        name, _, circle = part.partition(":")
+        if name in (Audience.GROUP.label, Audience.EXTERNAL.label):
+            kind = replace(kind, audience=max(kind.audience, Audience.named(name)), circle=circle)
     if audience is not None:
         kind = replace(kind, audience=max(kind.audience, audience))
-    usual = classify(key, owner_ids=owner.ids)
-    if (kind.audience, kind.circle) != (usual.audience, usual.circle):
+    key = kept(host_key)
+    apart = (kind.audience, kind.circle) != (usual.audience, usual.circle)
+    kind = replace(kind, circle=kept(kind.circle))
+    if apart:
         # Others listen in than the key says: a conversation of its own, which shares nothing with the usual one.
         key = f"{key}|{kind.audience.label}:{kind.circle}"
-    there = Session(key, agent, kind.kind, kind.audience, kind.circle, _name(project), _name(channel))
-    return Place(there, kind, given=bool(session or any(where.values())))
+    agent = kept(agent) or kept(agent_of(host_key)) or DEFAULT_AGENT
+    return Place(
+        Session(key, agent, kind.kind, kind.audience, kind.circle, kept(project), kept(channel)),
+        kind,
+        host_key=kept(host_key),
+        by_owner=is_owner(sender, key=host_key, channel=channel, owner_ids=owner.ids),
+        given=bool(session or any(where.values())),
+    )
 
 
 def scope_of(place: Place, owner: OwnerSettings) -> Scope:
@@ -75,6 +101,12 @@ def in_project(session: Session) -> Session:
 
 
 @lru_cache(maxsize=1024)
-def _name(text: str) -> str:
-    """A key or a name as it is kept: a secret in one would reach the disk like any other."""
-    return redact(clean(text)).text.strip()[:500]
+def kept(text: str) -> str:
+    """A key or a name as it may be written down: without secrets, and not endless. What redaction or the cut made
+    alike stays apart by a few digits of a hash, too few to guess the secret by."""
+    text = clean(text).strip()
+    safe = redact(text).text.strip()
+    if safe == text and len(text) <= _LONGEST_NAME:
+        return text
+    digits = hashlib.blake2b(text.encode("utf-8"), digest_size=3).hexdigest()
+    return f"{safe[:_LONGEST_NAME]}#{digits}"

@@ -19,6 +19,8 @@ _SIGNALS = tuple(one.name for one in fields(Signals))
 
 
 def row_of(receipt_id: str) -> int:
+    if not isinstance(receipt_id, str):
+        raise BadInput(f"{receipt_id!r} is not an id.")
     digits = receipt_id.removeprefix(PREFIX)
     if not receipt_id.startswith(PREFIX) or not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
         raise BadInput(

@@ -29,6 +29,8 @@ from foreword.store import StoreSettings
 PROJECT_FILE = ".foreword.toml"
 _ENVIRONMENT = "FOREWORD_"
 _MAX_FILE_BYTES = 1_000_000
+# No number needs more, and one with hundreds of digits would overflow where it is used.
+_MOST = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ def keys() -> Iterator[Key]:
                 hints[one.name],
                 one.metadata.get("project", ""),
                 one.metadata.get("min", 0),
-                one.metadata.get("max", 1.0 if section.name == "gate" else None),
+                one.metadata.get("max", 1.0 if section.name == "gate" else _MOST),
                 one.metadata.get("choices", ()),
             )
 
@@ -292,7 +294,8 @@ def _number(key: Key, raw: Any) -> int | float:
         raise ValueError(f"must be a {'whole ' if key.type is int else ''}number") from None
     # Written so that NaN, which is neither above nor below anything, fails it.
     if not ((key.least is None or number >= key.least) and (key.most is None or number <= key.most)):
-        limits = f"at least {key.least}" if key.most is None else f"between {key.least} and {key.most}"
+        open_ended = key.most in (None, _MOST) and not number > _MOST
+        limits = f"at least {key.least}" if open_ended else f"between {key.least} and {key.most}"
         raise ValueError(f"must be {limits}")
     return key.type(number)  # type: ignore[no-any-return]
 

@@ -26,7 +26,7 @@ from foreword.errors import ForewordError, StoreDamaged, StoreError, StoreFromTh
 from foreword.model import Audience, Kind, Memory, Origin, Scope, Session, SessionKind, content_hash
 from foreword.recall import bag
 from foreword.recall.words import word_hash
-from foreword.store import Draft, SqliteStore, Store, Turn, View
+from foreword.store import Draft, Frozen, SqliteStore, Store, Turn, View
 from foreword.store import connection as store_connection
 
 OWNER = Scope(agent="ada")
@@ -571,8 +571,8 @@ def test_forgetting_leaves_no_byte_behind(store_factory: Any) -> None:
     [kept] = store.add([draft("The kettle is blue.")], TALK)
     [gone] = store.add([draft(secret, vectors=unit(1))], TALK)
     [also] = store.add([draft("The kettle is on.", vectors=unit(0, 1))], TALK)
-    store.freeze(Session("later", "ada"), "index: tangerine-title", [kept.row, gone.row])
-    store.freeze(Session("blue", "ada"), "index: kettle", [kept.row])
+    store.freeze(Session("later", "ada"), Frozen("index: tangerine-title", [kept.row, gone.row]))
+    store.freeze(Session("blue", "ada"), Frozen("index: kettle", [kept.row]))
     later = Session("later", "ada")
     settle(store, later, ask="about the vault", rows=[kept.row, gone.row], delivered=[(gone.row, "hash-of-text")],
            block_hash="hash-of-block", notes=["tangerine-note"])  # fmt: skip
@@ -593,7 +593,7 @@ def test_forgetting_leaves_no_byte_behind(store_factory: Any) -> None:
     assert [one["id"] for one in store.receipts(limit=9)] == [f"r{innocent}"]
     assert store.turn(later).delivered == {kept.row}
     assert store.stable(later) is None
-    assert store.stable(Session("blue", "ada")) == "index: kettle"
+    assert store.stable(Session("blue", "ada")) == Frozen("index: kettle", (kept.row,))
     with store.view(OWNER) as view:
         assert rows_with(view, "tangerin") == []
         assert rows_near(view, unit(1)) == [also.row]
@@ -665,10 +665,10 @@ def test_a_session_of_which_nothing_is_left_is_forgotten_too(store: Store) -> No
 def test_a_session_that_has_only_begun_keeps_its_stable_part_when_something_else_is_forgotten(store: Store) -> None:
     store.add([draft("a")], TALK)
     fresh = Session("fresh", "ada")
-    store.freeze(fresh, "index", [])
-    store.freeze(TALK, "its own", [])
+    store.freeze(fresh, Frozen("index", []))
+    store.freeze(TALK, Frozen("its own", []))
     store.forget([1], texts=[])
-    assert store.stable(fresh) == "index"
+    assert store.stable(fresh) == Frozen("index", ())
     assert store.stable(TALK) is None, "a session that was forgotten takes its stable part along"
 
 
@@ -710,7 +710,7 @@ def test_a_turn_is_remembered_by_whoever_opens_the_store_next(store_factory: Any
 def test_after_compaction_everything_may_be_said_again_but_is_still_known_as_ours(store: Store) -> None:
     [written] = store.add([draft("a")], TALK)
     settle(store, TALK, ask_hash="h", delivered=[(written.row, "hash-a")])
-    store.freeze(TALK, "stable", [])
+    store.freeze(TALK, Frozen("stable", []))
     other = Session("other", "ada")
     settle(store, other, delivered=[(written.row, "hash-a")])
     store.compacted(TALK)
@@ -726,12 +726,17 @@ def test_after_compaction_everything_may_be_said_again_but_is_still_known_as_our
 @pytest.mark.proves("B3")
 def test_the_first_stable_part_wins(store_factory: Any) -> None:
     here, there = store_factory(), store_factory()
-    assert here.freeze(TALK, "the first", [1]) == "the first"
-    assert there.freeze(TALK, "the second", [2]) == "the first"
-    assert here.stable(TALK) == there.stable(TALK) == "the first"
+    rows = here.add([draft("one memory"), draft("another memory")], TALK)
+    first, second = (Frozen(text, (row.row,)) for text, row in zip(("the first", "the second"), rows, strict=True))
+    assert here.freeze(TALK, first) == first
+    assert there.freeze(TALK, second) == first
+    assert here.stable(TALK) == there.stable(TALK) == first
+    assert there.freeze(TALK, second, instead_of=first) == second
+    assert here.freeze(TALK, Frozen("of a memory that is gone", (99,)), instead_of=second) is None
     here.compacted(TALK)
-    assert there.freeze(TALK, "", []) == "", "that there is nothing to say is worth keeping as well"
-    assert here.stable(TALK) == ""
+    nothing = Frozen("", ())
+    assert there.freeze(TALK, nothing) == nothing, "that there is nothing to say is worth keeping as well"
+    assert here.stable(TALK) == nothing
 
 
 def test_receipts_come_newest_first_and_by_session_and_agent(store: Store) -> None:
@@ -954,7 +959,7 @@ def test_a_disk_that_fills_up_loses_nothing_and_works_again_once_there_is_room(h
     with pytest.raises(StoreUnwritable, match="No room is left"):
         store.add(big, Session("new", "ada"))
     with pytest.raises(StoreUnwritable, match="No room is left"):
-        store.freeze(TALK, "y" * 100_000, [])
+        store.freeze(TALK, Frozen("y" * 100_000, []))
     assert store.census().memories == 5
     assert store.census().vectors == {}
     assert [one.key for one in store.sessions(limit=9)] == ["talk"]

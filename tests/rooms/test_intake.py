@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from foreword import Foreword
 from foreword.errors import BadInput, TooLarge
 from foreword.model import Audience, Event, Kind, Memory, Origin, Outcome, SessionClass, SessionKind
+from foreword.place import kept
 from foreword.record import GuardSettings, RecordSettings, Taken, check, clean, take
 
 PRIVATE = SessionClass(SessionKind.MAIN_SESSION, Audience.PRIVATE)
@@ -28,6 +29,8 @@ def taken(event: Event, *, place: SessionClass = PRIVATE, by_owner: bool = False
         event,
         agent="main",
         session="agent:main:main",
+        host_key="agent:main:main",
+        project=kept(event.project),
         place=place,
         by_owner=by_owner,
         now=NOW,

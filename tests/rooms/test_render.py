@@ -64,7 +64,7 @@ def snippets(memories: list[Memory]) -> list[Snippet]:
 def words_of(text: str) -> list[str]:
     """What must survive a rendering: everything but white space and what cannot be shown."""
     gone = r"[\x00-\x20\x7f\x85\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff\u202a-\u202e\u2066-\u2069]+"
-    return re.sub(gone, " ", text).split()
+    return re.sub(gone, " ", re.sub(r"[\u00ad\u180e\u200b\u200e\u200f\u2060-\u2064]", "", text)).split()
 
 
 # No memory can close its frame

@@ -16,9 +16,13 @@ _MORE = "read more with mem-get and an id"
 _CONTROL = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff\u202a-\u202e\u2066-\u2069]"
 )
+# Joiners stay, scripts need them; the rest only hides things.
+_INVISIBLE = re.compile(r"[\u00ad\u180e\u200b\u200e\u200f\u2060-\u2064]")
 # A memory that writes our own marks must not look like the end of its frame, or like a second memory in it.
-_PLAIN_MARK = re.compile(rf"\[(?=\s*/?\s*(?:{frames.RECALL}|{frames.INDEX}))", re.IGNORECASE)
-_LIST_MARK = re.compile(r"^(\s*(?:[-*+>]|\d+[.)]))(?=\s)")
+_PLAIN_MARK = re.compile(
+    rf"\[(?=[\s\u200c\u200d]*/?[\s\u200c\u200d]*(?:{frames.RECALL}|{frames.INDEX}))", re.IGNORECASE
+)
+_LIST_MARK = re.compile(r"^([\s\u200c\u200d]*(?:[-*+>]|\d+[.)]))(?=\s)")
 _LABELS = {
     Origin.OWNER: "the user said",
     Origin.AGENT: "the agent said",
@@ -50,9 +54,7 @@ def hot(snippets: Sequence[Snippet], style: Style) -> str:
         return "\n".join([*lines, f"</{frames.XML_RECALL}>"])
     if style is Style.PLAIN:
         lines = [f"[{frames.RECALL}: {frames.NOTICE}; {_MORE}]"]
-        lines += [
-            f"{one.memory.id} ({_about(one.memory)}) {_PLAIN_MARK.sub('(', _one_line(one.text))}" for one in snippets
-        ]
+        lines += [f"{one.memory.id} ({_about(one.memory)}) {_unmarked(_one_line(one.text))}" for one in snippets]
         return "\n".join([*lines, f"[/{frames.RECALL}]"])
     lines = [f"> **{frames.RECALL}** · {frames.NOTICE}; {_MORE}."]
     for one in snippets:
@@ -88,11 +90,15 @@ def _listing(summaries: Sequence[Memory], entries: Sequence[Memory], entries_hea
     lines: list[str] = []
     if summaries:
         lines.append("Recent sessions:")
-        lines += [f"- {_one_line(one.session)}: {_summary_line(one)}" for one in summaries]
+        lines += [_unmarked(f"- {_one_line(one.session)}: {_summary_line(one)}") for one in summaries]
     if entries:
         lines.append(entries_heading)
-        lines += [f"- {_entry_line(one)}" for one in entries]
+        lines += [_unmarked(f"- {_entry_line(one)}") for one in entries]
     return lines
+
+
+def _unmarked(line: str) -> str:
+    return _PLAIN_MARK.sub("(", line)
 
 
 def _stable_xml(summaries: Sequence[Memory], entries: Sequence[Memory], root: str) -> list[str]:
@@ -141,7 +147,8 @@ def _summary_line(memory: Memory) -> str:
 def _entry_line(memory: Memory) -> str:
     kind = _one_line(memory.type or memory.kind.value)
     session = _one_line(memory.session) or "-"
-    return f"{memory.id} {kind}: {_one_line(title(memory))} (session {session}, ~{memory.tokens} tokens)"
+    doubt = ", unverified" if memory.origin in (Origin.WEB, Origin.STRANGER) else ""
+    return f"{memory.id} {kind}: {_one_line(title(memory))} (session {session}, ~{memory.tokens} tokens{doubt})"
 
 
 def _day(memory: Memory) -> str:
@@ -149,9 +156,11 @@ def _day(memory: Memory) -> str:
 
 
 def _label(memory: Memory) -> str:
-    if memory.sender and memory.origin in (Origin.OWNER, Origin.STRANGER):
-        doubt = ", unverified" if memory.origin is Origin.STRANGER else ""
-        return f"{' '.join(memory.sender.split())[:40]} said{doubt}"
+    name = " ".join(memory.sender.split())[:40]
+    if name and memory.origin is Origin.STRANGER:
+        return f"somebody called {name} said, unverified"
+    if name and memory.origin is Origin.OWNER:
+        return f"{name} said"
     return _LABELS[memory.origin]
 
 
@@ -161,7 +170,7 @@ def _about(memory: Memory) -> str:
 
 
 def _clean(text: str) -> str:
-    return _CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return _CONTROL.sub(" ", _INVISIBLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 def _lines(text: str) -> list[str]:

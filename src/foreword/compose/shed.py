@@ -45,7 +45,7 @@ def excluded(agent: str, settings: TurnSettings) -> str:
     if not settings.enabled:
         return "injection is switched off"
     for pattern in settings.exclude:
-        if fnmatchcase(agent, pattern):
+        if fnmatchcase(agent.lower(), pattern.lower()):
             return f"the agent '{agent}' is excluded from injection"
     return ""
 

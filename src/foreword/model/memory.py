@@ -99,6 +99,8 @@ class Memory:
 
 def row_of(memory_id: str) -> int:
     """The store's number behind a public id such as `m12`; raises BadInput for anything else."""
+    if not isinstance(memory_id, str):
+        raise BadInput(f"{memory_id!r} is not an id.")
     digits = memory_id.removeprefix(MEMORY_PREFIX)
     if not memory_id.startswith(MEMORY_PREFIX) or not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
         raise BadInput(f"'{memory_id[:40]}' is not a memory id.", hint="Ids look like m12; `foreword search` has them.")

@@ -1,6 +1,6 @@
 """Events in, memories out."""
 
-from foreword.record.guard import GuardSettings, off_the_record
+from foreword.record.guard import GuardSettings, off_the_record, own_words
 from foreword.record.intake import RecordSettings, Taken, check, check_time, clean, take
 from foreword.record.redaction import redact
 
@@ -12,6 +12,7 @@ __all__ = [
     "check_time",
     "clean",
     "off_the_record",
+    "own_words",
     "redact",
     "take",
 ]

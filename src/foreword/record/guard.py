@@ -168,6 +168,11 @@ def admit(event: Event, settings: GuardSettings, *, was_delivered: Callable[[str
     return Admission(text=human)
 
 
+def own_words(text: str) -> str:
+    """What a person said in a text: without what Foreword injected and what hosts put around it."""
+    return _without_wrappers(strip_frames(text))
+
+
 def off_the_record(agent: str, session: str, settings: GuardSettings) -> str:
     """Why nothing that is said here may be kept, not even as an ask in a receipt; "" when it may."""
     agent = agent or _agent_in(session)

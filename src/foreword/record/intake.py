@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -44,6 +43,8 @@ def take(
     *,
     agent: str,
     session: str,
+    host_key: str,
+    project: str,
     place: SessionClass,
     by_owner: bool,
     now: float,
@@ -57,7 +58,7 @@ def take(
         return Taken(reason="Recording is switched off.")
     text = clean(event.text)
     admission = admit(
-        Event(text, kind=event.kind, session=session, agent=agent, tool=event.tool), guard, was_delivered=was_delivered
+        Event(text, kind=event.kind, session=host_key, agent=agent, tool=event.tool), guard, was_delivered=was_delivered
     )
     if not admission.admitted:
         return Taken(reason=admission.reason)
@@ -86,7 +87,7 @@ def take(
         circle=place.circle if audience is place.audience else "",
         agent=agent,
         session=session,
-        project=safe(event.project),
+        project=project,
         channel=safe(event.channel),
         sender=safe(event.sender),
         at=now if event.at is None else event.at,
@@ -123,7 +124,7 @@ def check(event: Event, settings: RecordSettings) -> None:
     kinds = ((event.kind, Kind), (event.origin, Origin | None), (event.audience, Audience | None))
     if not all(isinstance(value, kind) for value, kind in kinds):
         raise BadInput("An event's kind, origin and audience must be Kind, Origin and Audience.")
-    if any(isinstance(one, str) or not all(isinstance(item, str) for item in one) for one in lists):
+    if not all(isinstance(one, list | tuple) and all(isinstance(item, str) for item in one) for one in lists):
         raise BadInput("An event's files, concepts and decisions must be lists of strings.")
     if len(event.text) > settings.max_chars:
         raise TooLarge(
@@ -135,7 +136,7 @@ def check(event: Event, settings: RecordSettings) -> None:
 
 def check_time(at: float | None) -> None:
     """Raises BadInput for what is neither a time nor left open."""
-    if at is not None and not (isinstance(at, int | float) and math.isfinite(at) and 0 <= at < _LATEST):
+    if at is not None and not (isinstance(at, int | float) and 0 <= at < _LATEST):
         raise BadInput(f"{at!r} is not a time.", hint="Give seconds since 1970.")
 
 
@@ -152,7 +153,7 @@ def _origin(event: Event, audience: Audience, by_owner: bool) -> Origin:
 def _fingerprint(memory: Memory) -> str:
     """What makes two events the same: who and where, the host's id, and the words. Made after redaction, so that no
     secret can be guessed from it."""
-    who = (memory.agent, memory.session, memory.sender, memory.audience.label)
+    who = (memory.agent, memory.session, memory.project, memory.sender, memory.audience.label, memory.circle)
     parts = (*who, memory.source_id, memory.kind, memory.origin, memory.title, memory.text)
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:

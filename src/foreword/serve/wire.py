@@ -6,7 +6,6 @@ checked: each knows its fields, and a field that nobody knows is an error, not a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from foreword.model import Ask, Audience, Event, Kind, Origin
 from foreword.serve import documents
 
 VERSION = 1
+_LARGEST = 10**15
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _fits(value: object, type_: str) -> bool:
         return isinstance(value, bool)
     if type_ == _LIST:
         return isinstance(value, list) and all(isinstance(one, str) for one in value)
-    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    number = isinstance(value, int | float) and not isinstance(value, bool) and -_LARGEST < value < _LARGEST
     return number and (type_ == _NUMBER or isinstance(value, int))
 
 

@@ -28,6 +28,7 @@ class StoreSettings:
 
 FILE_NAME = "foreword.db"
 _LOCK_WAIT_S = 10.0
+_CLOSE_WAIT_S = 5.0
 _UNWRITABLE = frozenset(
     {
         *(errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
@@ -113,17 +114,25 @@ class Connections:
         """This thread's connection; it is closed with the thread, or with the store."""
         if self._closed:
             raise StoreError("The memory store is closed.")
+        return self._mine().connection
+
+    def _mine(self) -> _Mine:
         mine: _Mine | None = getattr(self._local, "mine", None)
         if mine is None:
             mine = self._local.mine = _Mine(_connect(self.path))
             self._open.add(mine)
-        return mine.connection
+        return mine
+
+    @contextmanager
+    def using(self) -> Iterator[sqlite3.Connection]:
+        """This thread's connection, which nobody closes meanwhile."""
+        with translated(self.path), self._mine().busy:
+            yield self.here()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """One moment of the database, however many statements look at it."""
-        with translated(self.path):
-            connection = self.here()
+        with self.using() as connection:
             connection.execute("BEGIN")
             try:
                 yield connection
@@ -134,8 +143,7 @@ class Connections:
     def writing(self, *, synced: bool = True) -> Iterator[sqlite3.Connection]:
         """All or nothing. `synced` waits for the disk, so that what is acknowledged survives a power cut; without it
         a killed process still loses nothing, and a power cut loses at most the last moments."""
-        with translated(self.path):
-            connection = self.here()
+        with self.using() as connection:
             connection.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
             _begin_writing(connection)
             try:
@@ -152,9 +160,12 @@ class Connections:
                 raise
 
     def close(self) -> None:
+        """What is under way is finished first; a statement that takes longer is left, and closes with its thread."""
         self._closed = True
         for mine in list(self._open):
-            mine.connection.close()
+            if mine.busy.acquire(timeout=_CLOSE_WAIT_S):
+                mine.connection.close()
+                mine.busy.release()
 
 
 class _Mine:
@@ -162,6 +173,7 @@ class _Mine:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
+        self.busy = threading.RLock()
 
     def __del__(self) -> None:
         self.connection.close()

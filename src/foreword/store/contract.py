@@ -108,6 +108,14 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Frozen:
+    """A session's stable part, and the memories it is made of."""
+
+    text: str
+    rows: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Forgotten:
     memories: int = 0
     receipts: int = 0
@@ -186,14 +194,16 @@ class Store(Protocol):
 
     def was_delivered(self, content_hash: str) -> bool: ...
 
-    def compacted(self, session: Session, *, block_hash: str = "") -> None:
-        """The conversation was cut: what was delivered may be said again, and the stable part is made anew.
-        `block_hash` names the text that survives it, so that the guard knows it when it comes back."""
+    def compacted(self, session: Session, *, block_hash: str = "", rows: Sequence[int] = ()) -> None:
+        """The conversation was cut, for all listeners and projects under its key: what was delivered may be said again,
+        and the stable part is made anew. `block_hash` names the text that survives it, made of `rows`, so that the
+        guard knows it when it comes back."""
 
-    def stable(self, session: Session) -> str | None: ...
+    def stable(self, session: Session) -> Frozen | None: ...
 
-    def freeze(self, session: Session, text: str, rows: Sequence[int]) -> str:
-        """Keep the session's stable part. The first one wins, also between processes; returns the one that is kept."""
+    def freeze(self, session: Session, part: Frozen, *, instead_of: Frozen | None = None) -> Frozen | None:
+        """Keep the session's stable part. The first one wins, also between processes; returns the one that is kept, or
+        None when a memory in it has been forgotten meanwhile."""
 
     # Receipts.
     def receipt(self, row: int) -> dict[str, Any] | None: ...

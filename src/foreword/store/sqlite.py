@@ -12,8 +12,8 @@ from typing import Any
 
 from foreword.errors import StoreDamaged, StoreError
 from foreword.model import Audience, Kind, Memory, Origin, Scope, Session, SessionKind
-from foreword.store.connection import FILE_NAME, Connections, translated
-from foreword.store.contract import Census, Draft, Floats, Forgotten, Turn, View, Written
+from foreword.store.connection import FILE_NAME, Connections
+from foreword.store.contract import Census, Draft, Floats, Forgotten, Frozen, Turn, View, Written
 from foreword.store.index import Index, pack_vector, pack_words
 
 _MEMORY = (
@@ -130,9 +130,11 @@ class SqliteStore:
             for text in texts:
                 touched.update(self._receipts_quoting(connection, text))
             for number in touched:
-                connection.execute("DELETE FROM injected WHERE receipt = ?", (number,))
+                # The marks of memories that live on stay, or their words would be recorded as somebody's.
+                connection.execute("DELETE FROM injected WHERE receipt = ? AND memory = 0", (number,))
                 connection.execute("DELETE FROM receipt WHERE row = ?", (number,))
-                connection.execute("UPDATE session SET ask_hash = '' WHERE last_receipt = ?", (number,))
+            # Any of them may be of an ask that said the same words; losing one costs a retry its brief, no more.
+            connection.execute("UPDATE session SET ask_hash = ''")
             # A session that has only just begun has nothing but its stable part, which must stay as it is.
             connection.execute(
                 "DELETE FROM session WHERE (stable IS NULL OR row IN (SELECT value FROM json_each(?)))"
@@ -148,9 +150,8 @@ class SqliteStore:
 
     def _sweep(self) -> None:
         """Clear the traces of what was forgotten; raises when another process is in the way."""
-        connection = self._connections.here()
         try:
-            with translated(self.path):
+            with self._connections.using() as connection:
                 # secure_delete clears what is freed, but not the copies that rows leave behind in the slack of a page
                 # when the tree is rebalanced; only a file written anew from its living rows holds nothing else.
                 connection.execute("VACUUM")
@@ -362,6 +363,10 @@ class SqliteStore:
         block_hash: str = "",
     ) -> int:
         with self._connections.writing(synced=False) as connection:
+            living = set(self._living(connection, [one["row"] for one in receipt["candidates"]]))
+            if len(living) < len(receipt["candidates"]):
+                receipt["candidates"] = [one for one in receipt["candidates"] if one["row"] in living]
+                delivered, block_hash = [one for one in delivered if one[0] in living], ""
             number = int(
                 connection.execute(
                     "INSERT INTO receipt (agent, session, at, ask, tokens, avoided, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -398,33 +403,47 @@ class SqliteStore:
         with self._connections.reading() as connection:
             return connection.execute("SELECT 1 FROM injected WHERE hash = ?", (content_hash,)).fetchone() is not None
 
-    def compacted(self, session: Session, *, block_hash: str = "") -> None:
+    def compacted(self, session: Session, *, block_hash: str = "", rows: Sequence[int] = ()) -> None:
         with self._connections.writing(synced=False) as connection:
-            row = self._session_row(connection, session)
+            self._session_row(connection, session)
+            under = f"agent = :agent AND {_under('key', ':key')}"
+            given = {"agent": session.agent, "key": session.key}
+            connection.execute(f"DELETE FROM delivery WHERE session IN (SELECT row FROM session WHERE {under})", given)
             connection.execute(
-                "UPDATE session SET epoch = epoch + 1, ask_hash = '', stable = NULL, stable_rows = '[]' WHERE row = ?",
-                (row,),
+                f"UPDATE session SET epoch = epoch + 1, ask_hash = '', stable = NULL, stable_rows = '[]' WHERE {under}",
+                given,
             )
-            connection.execute("DELETE FROM delivery WHERE session = ?", (row,))
-            if block_hash:
-                connection.execute("INSERT OR REPLACE INTO injected VALUES (?, 0, 0)", (block_hash,))
+            connection.executemany(
+                "INSERT OR REPLACE INTO injected VALUES (?, ?, 0)",
+                [(block_hash, row) for row in self._living(connection, rows)],
+            )
 
-    def stable(self, session: Session) -> str | None:
+    @staticmethod
+    def _living(connection: sqlite3.Connection, rows: Sequence[int]) -> list[int]:
+        """Which of the rows still exist: between composing and writing, another may have forgotten some."""
+        found = connection.execute(
+            "SELECT row FROM memory WHERE row IN (SELECT value FROM json_each(?))", (json.dumps(list(rows)),)
+        )
+        return [int(row) for (row,) in found]
+
+    def stable(self, session: Session) -> Frozen | None:
         with self._connections.reading() as connection:
             found = connection.execute(
-                "SELECT stable FROM session WHERE agent = ? AND key = ?", (session.agent, session.key)
+                "SELECT stable, stable_rows FROM session WHERE agent = ? AND key = ?", (session.agent, session.key)
             ).fetchone()
-        return found[0] if found else None
+        return Frozen(found[0], tuple(json.loads(found[1]))) if found and found[0] is not None else None
 
-    def freeze(self, session: Session, text: str, rows: Sequence[int]) -> str:
+    def freeze(self, session: Session, part: Frozen, *, instead_of: Frozen | None = None) -> Frozen | None:
         with self._connections.writing(synced=False) as connection:
+            if len(self._living(connection, part.rows)) < len(part.rows):
+                return None
             row = self._session_row(connection, session)
             connection.execute(
-                "UPDATE session SET stable = ?, stable_rows = ? WHERE row = ? AND stable IS NULL",
-                (text, json.dumps(list(rows)), row),
+                "UPDATE session SET stable = ?, stable_rows = ? WHERE row = ? AND (stable IS NULL OR stable = ?)",
+                (part.text, json.dumps(list(part.rows)), row, instead_of.text if instead_of else None),
             )
-            kept = connection.execute("SELECT stable FROM session WHERE row = ?", (row,)).fetchone()[0]
-        return str(kept)
+            kept = connection.execute("SELECT stable, stable_rows FROM session WHERE row = ?", (row,)).fetchone()
+        return Frozen(kept[0], tuple(json.loads(kept[1])))
 
     # Receipts
 
