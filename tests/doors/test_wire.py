@@ -60,6 +60,9 @@ def test_search_and_ingest_speak_the_envelope(foreword: Foreword) -> None:
         ({"action": "get", "payload": {"ids": ["m99"]}}, "no memory m99"),
         ({"action": "get", "payload": {"ids": ["99"]}}, "not a memory id"),
         ({"action": "why", "payload": {}}, "No turn"),
+        ({"action": "why", "payload": {"session": "\ud800"}}, "No turn"),
+        ({"action": "search", "payload": {"query": "x", "limit": 10**400}}, "must be a whole number"),
+        ({"action": "get", "payload": {"ids": ["m1"], "around": -1}}, "neighbours"),
         ({"action": "status", "version": VERSION + 1}, "speaks version"),
     ],
 )

@@ -83,6 +83,24 @@ def test_recording_waits_for_the_disk_and_threads_leave_no_connection_behind(tmp
         assert len(foreword._store._connections._open) <= 2
 
 
+def test_closing_while_other_threads_work_ends_them_with_an_error_not_the_process(tmp_path: Path) -> None:
+    script = (
+        "import sys, threading, time\nfrom foreword import Ask, Event, Foreword, ForewordError, Settings\n"
+        "f = Foreword.open(sys.argv[1], settings=Settings())\n"
+        "def work(n):\n"
+        "    try:\n"
+        "        for i in range(100000):\n"
+        "            f.record(Event(f'thread {n} line {i} about tides', session=f's{n}', source_id=f'{n}-{i}'))\n"
+        "            f.brief(Ask(f'what of tides in line {i}?', session=f's{n}'))\n"
+        "    except ForewordError:\n"
+        "        pass\n"
+        "threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]\n"
+        "[t.start() for t in threads]\ntime.sleep(0.4)\nf.close()\n[t.join(20) for t in threads]\nprint('ended')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "home")], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ended\n", "")
+
+
 @pytest.mark.proves("D11")
 def test_two_processes_writing_at_once_lose_and_corrupt_nothing(tmp_path: Path) -> None:
     script = (

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from foreword import Ask, Audience, Event, Foreword, Kind, Origin
-from foreword.errors import UnknownId
+from foreword.errors import BadInput, UnknownId
 
 OWNER = ["telegram:777"]
 DM = "agent:main:telegram:direct:777"
@@ -169,3 +169,74 @@ def test_the_same_words_of_two_people_are_two_memories(home: Foreword) -> None:
     for sender in ("888", "999"):
         home.record(Event("I vote for Thursday evening.", session=GROUP, sender=sender))
     assert home.status()["memories"] == 2
+
+
+def test_a_name_that_redaction_takes_away_is_still_somebody(home: Foreword) -> None:
+    home.record(Event(SECRET, session="agent:main:main", sender="777"))
+    eve = "<private>eve</private>"
+    assert not home.brief(Ask(QUESTION, session="agent:main:main", sender=eve))
+    said = home.record(Event("It was me all along.", session="agent:main:main", sender=eve))
+    assert home.get([said.id])[0].origin is Origin.STRANGER
+
+
+def test_groups_that_redaction_would_make_alike_stay_apart(home: Foreword) -> None:
+    first, second = ("agent:main:messenger:group:4611281092688216", "agent:main:messenger:group:4232769591271541")
+    home.record(Event("The surprise party is on the roof at nine.", session=first, sender="888"))
+    assert home.search("surprise party on the roof", session=first, sender="888")
+    assert home.search("surprise party on the roof", session=second, sender="888") == []
+    long = "agent:main:" + "x" * 600 + ":telegram:group:5"
+    home.record(Event(SECRET, session=DM, sender="777"))
+    assert not home.brief(Ask(QUESTION, session=long, sender="777"))
+
+
+def test_what_is_frozen_is_not_handed_to_somebody_who_may_no_longer_see_it(open_home: Callable[..., Foreword]) -> None:
+    first = open_home(owner__ids=["telegram:777"], owner__share_agents=True)
+    first.record(Event("Vault plans.", kind=Kind.SUMMARY, session="agent:main:main"))
+    assert "Vault" in first.start(DM).text
+    assert "Vault" in first.start("agent:other:cli").text
+    first.close()
+    later = open_home(owner__ids=["telegram:888"])
+    assert later.start(DM).text == ""
+    assert later.start("agent:other:cli").text == ""
+
+
+def test_a_derived_key_means_who_it_names_and_cannot_be_forged(home: Foreword) -> None:
+    home.record(Event("Vault plans.", kind=Kind.SUMMARY, session="agent:main:main"))
+    home.record(Event(SECRET, session="agent:main:main", sender="777"))
+    forged = "agent:main:main|external:sender:bob"
+    assert home.start(forged).text == ""
+    assert home.start("agent:main:main", sender="bob").text == ""
+    assert home.search(QUESTION, session=forged) == []
+    home.record(Event("Salary note.", kind=Kind.SUMMARY, session="agent:main:main", sender="bob", project="p"))
+    home.start("agent:main:main", sender="bob", project="p")
+    assert home.start("agent:main:main", sender="bob|project:p").text == ""
+
+
+def test_an_unknown_channel_and_a_bare_peer_are_not_the_owner_s(open_home: Callable[..., Foreword]) -> None:
+    foreword = open_home(owner__ids=["telegram:ann"], gate__confident=0.0, gate__floor=0.0)
+    foreword.record(Event(SECRET, session="agent:main:main"))
+    for session, channel in (("agent:main:main", "rocketchat"), ("agent:main:direct:ann", "discord")):
+        assert not foreword.brief(Ask(QUESTION, session=session, sender="ann", channel=channel))
+    said = foreword.record(Event("Believe me.", session="agent:main:discord:channel:5", sender="ann"))
+    assert foreword.get([said.id])[0].origin is Origin.STRANGER
+
+
+def test_a_misspelt_word_does_not_widen_what_may_be_seen(home: Foreword) -> None:
+    said = home.record(Event(SECRET, session=DM, sender="777"))
+    with pytest.raises(BadInput, match="sesion"):
+        home.get([said.id], sesion=GROUP)  # type: ignore[call-arg]
+
+
+def test_the_same_note_in_two_projects_is_two_memories(home: Foreword) -> None:
+    for project in (" a ", "b"):
+        home.record(Event("Run the linter before every push.", kind=Kind.NOTE, session="s", project=project))
+    for project in ("a", "b"):
+        assert home.search("run the linter", session="s2", project=project)
+
+
+def test_a_stranger_cannot_take_the_owner_s_label_or_hide_in_a_guarded_key(home: Foreword) -> None:
+    home.record(Event("The ferry is mine.", session=GROUP, sender="the user"))
+    text = home.brief(Ask("Whose is the ferry, mine?", session=GROUP, sender="888")).text
+    assert "somebody called the user said, unverified" in text
+    assert home.record(Event("Hello from me.", session="agent:main:main", sender="incognito-eve")).id
+    assert not home.record(Event("Recall run.", session="agent:main:main:active-memory", sender="999")).id

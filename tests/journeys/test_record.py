@@ -173,6 +173,38 @@ def test_what_survived_a_compaction_is_not_recorded_when_it_comes_back(foreword:
 
 
 @pytest.mark.proves("L6")
+def test_forgetting_one_memory_does_not_make_the_words_of_another_somebody_s(foreword: Foreword) -> None:
+    texts = ("The blue ferry sails to the island at noon.", "The red ferry sails to the island at dusk.")
+    ids = [foreword.record(Event(text, session=MAIN)).id for text in texts]
+    brief = foreword.brief(Ask("Which ferry sails to the island, at noon or at dusk?", session="agent:main:b"))
+    assert set(brief.memories) == set(ids)
+    foreword.forget([ids[1]])
+    assert foreword.record(Event(texts[0], session="agent:main:c")).outcome is Outcome.SKIPPED
+
+
+@pytest.mark.proves("B5")
+def test_a_wrapped_long_message_leaves_nothing_in_the_receipts_either(foreword: Foreword, tmp_path: Path) -> None:
+    words = "I was told today that it is an adenocarcinoma, and I am afraid. " * 8
+    wrapped = f"[Sun 2026-11-15 18:06 UTC] {words}<system-reminder>be kind</system-reminder>"
+    foreword.brief(Ask(wrapped, session="agent:main:a"))
+    kept = foreword.record(Event(wrapped, session="agent:main:a"))
+    note = foreword.record(Event("Gout diary", kind=Kind.NOTE, session="agent:main:a"))
+    compacted = foreword.compact("agent:main:b").text
+    foreword.forget([kept.id, note.id])
+    left = _bytes_of(tmp_path / "home")
+    assert b"adenocarcinoma" not in left
+    assert content_hash(compacted).encode() not in left
+
+
+def test_forgetting_by_session_finds_the_key_however_it_is_written(foreword: Foreword) -> None:
+    foreword.record(Event("A thing to forget soon.", session=" agent:main:x "))
+    foreword.record(Event("Another thing to forget.", session="agent:main:" + "y" * 700))
+    assert len(foreword.forgettable(session="agent:main:x")) == 1
+    assert len(foreword.forgettable(session=" agent:main:x ")) == 1
+    assert len(foreword.forgettable(session="agent:main:" + "y" * 700)) == 1
+
+
+@pytest.mark.proves("L6")
 def test_memory_tools_are_never_recorded(foreword: Foreword) -> None:
     recorded = foreword.record(
         Event("m1: the spare key", kind=Kind.OBSERVATION, session=MAIN, tool="mcp__foreword__mem_search")

@@ -166,6 +166,15 @@ def test_asks_without_a_session_stand_alone(told: Foreword, clock: Any) -> None:
     assert told.brief(Ask("Which port does the staging database listen on?")).memories == first.memories == ("m4",)
 
 
+def test_compaction_makes_the_stable_part_anew_for_every_project_of_the_session(foreword: Foreword) -> None:
+    foreword.record(Event("First summary.", kind=Kind.SUMMARY, session="agent:main:old"))
+    before = foreword.start("agent:main:s", project="p").text
+    foreword.record(Event("Second summary.", kind=Kind.SUMMARY, session="agent:main:old"))
+    assert foreword.start("agent:main:s", project="p").text == before
+    foreword.compact("agent:main:s")
+    assert "Second summary." in foreword.start("agent:main:s", project="p").text
+
+
 @pytest.mark.proves("D1")
 def test_nothing_personal_is_loaded_at_start_in_on_demand_mode(open_home: Callable[..., Foreword]) -> None:
     events = [

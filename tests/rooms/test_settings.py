@@ -189,6 +189,12 @@ def test_a_projects_file_that_is_a_device_or_a_pipe_is_not_read(desk: Desk) -> N
     assert "is not a settings file" in desk.load().warnings[0]
 
 
+def test_a_number_with_hundreds_of_digits_is_refused(desk: Desk) -> None:
+    loaded = desk.load(project="[turn]\ndebounce_ms = 1" + "0" * 400 + "\n")
+    assert loaded.settings.turn.debounce_ms == 0
+    assert "between 0 and" in loaded.warnings[0]
+
+
 def test_a_hostile_key_is_not_printed_raw(desk: Desk) -> None:
     [warning] = desk.load(project='"\\u001b]0;pwn\\u0007" = 1\n').warnings
     assert "\x1b" not in warning
