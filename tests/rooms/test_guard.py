@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import fields
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from foreword.model import Event, Kind, content_hash
 from foreword.record.guard import Admission, GuardSettings, admit
+from tests.scaling import is_linear
 
 
 def guard(text: str, *, delivered: str = "", settings: GuardSettings | None = None, **about: object) -> Admission:
@@ -247,20 +247,4 @@ def test_no_text_is_too_strange_to_judge_and_what_is_admitted_says_something(tex
     ],
 )
 def test_the_time_is_linear_in_the_text_whatever_the_text(piece: str) -> None:
-    times = 100_000 // len(piece)
-    once, fourfold = piece * times, piece * times * 4
-    # Four times the text takes four times as long; were it quadratic, sixteen. A few tries, for a busy machine's sake.
-    tries = [(_processor_seconds(once), _processor_seconds(fourfold)) for _ in range(2)]
-    while len(tries) < 8 and not _is_linear(tries):
-        tries.append((_processor_seconds(once), _processor_seconds(fourfold)))
-    assert _is_linear(tries)
-
-
-def _is_linear(tries: list[tuple[float, float]]) -> bool:
-    return min(fourfold for _, fourfold in tries) < 12 * min(once for once, _ in tries)
-
-
-def _processor_seconds(text: str) -> float:
-    started = time.process_time()
-    guard(text)
-    return time.process_time() - started
+    assert is_linear(guard, piece * (100_000 // len(piece)))

@@ -5,13 +5,12 @@ Every secret here is made up, and put together from parts so that no scanner tak
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.record.redaction import Redacted, redact
+from tests.scaling import is_linear
 
 MIXED = "a1B2c3D4e5F6g7H8i9J0kLmNoPqRsTuVwXyZ" + "0123456789abcdefGHIJ" + "klmnopQRSTuv4W5x6Y7z8"
 HEX = "0f1e2d3c4b5a69788796a5b4c3d2e1f0" + "9a8b7c6d5e4f30213243546576879809"
@@ -585,20 +584,4 @@ ENDLESS = [
 
 @pytest.mark.parametrize("piece", ENDLESS, ids=lambda piece: repr(piece[:24]))
 def test_the_time_is_linear_in_the_text_whatever_the_text(piece: str) -> None:
-    times = 20_000 // len(piece) + 1
-    once, fourfold = piece * times, piece * times * 4
-    # Four times the text takes four times as long; were it quadratic, sixteen. A few tries, for a busy machine's sake.
-    tries = [(_processor_seconds(once), _processor_seconds(fourfold)) for _ in range(2)]
-    while len(tries) < 8 and not _is_linear(tries):
-        tries.append((_processor_seconds(once), _processor_seconds(fourfold)))
-    assert _is_linear(tries)
-
-
-def _is_linear(tries: list[tuple[float, float]]) -> bool:
-    return min(fourfold for _, fourfold in tries) < 12 * min(once for once, _ in tries)
-
-
-def _processor_seconds(text: str) -> float:
-    started = time.process_time()
-    redact(text)
-    return time.process_time() - started
+    assert is_linear(redact, piece * (20_000 // len(piece) + 1))
