@@ -14,7 +14,20 @@ if TYPE_CHECKING:
     from foreword.engine import Foreword, Found
     from foreword.errors import ForewordError
     from foreword.gate import GatePolicy
-    from foreword.model import Ask, Audience, Brief, Event, Kind, Memory, Origin, Outcome, Recorded, Session, Style
+    from foreword.model import (
+        Ask,
+        Audience,
+        Brief,
+        Event,
+        Feedback,
+        Kind,
+        Memory,
+        Origin,
+        Outcome,
+        Recorded,
+        Session,
+        Style,
+    )
     from foreword.settings import Settings
 
 __version__ = "0.1.0"
@@ -24,6 +37,7 @@ __all__ = [
     "Audience",
     "Brief",
     "Event",
+    "Feedback",
     "Foreword",
     "ForewordError",
     "Found",

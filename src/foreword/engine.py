@@ -23,6 +23,7 @@ from foreword.model import (
     Brief,
     Candidate,
     Event,
+    Feedback,
     Judged,
     Kind,
     Memory,
@@ -479,6 +480,16 @@ class Foreword:
         memories = self._store.get([one["row"] for one in receipt["candidates"]])
         return receipts.explain(receipt, {memory.row: memory.text for memory in memories})
 
+    def feedback(self, receipt_id: str, verdict: str) -> dict[str, Any]:
+        """Keep what a person says of a turn: good, noise or missed, in place of what was said before; `clear` takes it
+        back. Returns the receipt. Raises BadInput for what such a turn cannot have been, and UnknownId."""
+        feedback, row = Feedback.named(verdict), receipts.row_of(receipt_id)
+        receipt = self.receipt(receipt_id)
+        receipts.check_feedback(receipt, feedback)
+        if not self._store.give_feedback(row, feedback):
+            raise UnknownId(f"There is no receipt {receipt_id}.")
+        return {**receipt, "feedback": feedback.value if feedback else ""}
+
     def replay(self, *, last: int = 20, settings: Settings | None = None) -> list[receipts.Replayed]:
         """The last turns judged again under other settings (by default the present ones): the gate's, and how many
         memories a brief may hold. Nothing is changed."""
@@ -509,6 +520,7 @@ class Foreword:
             "bytes": census.bytes,
             "turns": census.receipts,
             "silent_turns": census.silent,
+            "feedback": census.feedback,
             "tokens_injected": census.tokens_injected,
             "tokens_avoided": census.tokens_avoided,
             "profile": settings.profile,

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from foreword.errors import BadInput
-from foreword.model import Candidate, Memory, Signals, Verdict
+from foreword.model import Candidate, Feedback, Memory, Signals, Verdict
 
 PREFIX = "r"
 # What one memory would have cost a host that pushes its best hits without asking whether they help.
@@ -16,6 +16,11 @@ _PUSHED_TOKENS = 200
 
 Receipt = dict[str, Any]
 _SIGNALS = tuple(one.name for one in fields(Signals))
+_SAID = {
+    Feedback.GOOD: "what was given helped",
+    Feedback.NOISE: "what was given should not have been",
+    Feedback.MISSED: "something should have been given and was not",
+}
 
 
 def row_of(receipt_id: str) -> int:
@@ -95,6 +100,15 @@ def replayed(receipt: Receipt, verdict: Verdict, *, kept_out: Sequence[str], mos
     return Replayed(receipt["id"], receipt["ask"], before, after[:most], verdict.reason)
 
 
+def check_feedback(receipt: Receipt, feedback: Feedback | None) -> None:
+    """Raises BadInput when a turn cannot be what somebody calls it."""
+    if feedback in (Feedback.GOOD, Feedback.NOISE) and not any(one["injected"] for one in receipt["candidates"]):
+        raise BadInput(
+            f"Nothing was given in {receipt['id']}, so it cannot have been {feedback.value}.",
+            hint=f"Use missed if something should have been; `foreword why {receipt['id']}` tells why it was silent.",
+        )
+
+
 def without_words(receipt: Receipt) -> None:
     """Take out of a receipt everything that was said in the ask."""
     receipt["ask"] = ""
@@ -113,6 +127,8 @@ def explain(receipt: Receipt, texts: Mapping[int, str]) -> str:
         f"answer    {_answer(receipt)}",
         f"because   {receipt['reason']}",
     ]
+    if receipt.get("feedback"):
+        lines.append(f"feedback  {receipt['feedback']}: {_SAID[Feedback(receipt['feedback'])]}")
     if receipt.get("notes"):
         lines += [f"note      {note}" for note in receipt["notes"]]
     if receipt.get("time"):

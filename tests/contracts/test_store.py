@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import multiprocessing
 import random
 import sqlite3
@@ -14,6 +15,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +25,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from foreword.errors import ForewordError, StoreDamaged, StoreError, StoreFromTheFuture, StoreUnwritable
-from foreword.model import Audience, Kind, Memory, Origin, Scope, Session, SessionKind, content_hash
+from foreword.model import Audience, Feedback, Kind, Memory, Origin, Scope, Session, SessionKind, content_hash
 from foreword.recall import bag
 from foreword.recall.words import word_hash
 from foreword.store import Draft, Frozen, SqliteStore, Store, Turn, View
 from foreword.store import connection as store_connection
+from foreword.store.migrations import APPLICATION_ID
 
 OWNER = Scope(agent="ada")
 EVERYTHING = Scope(agent="", every_agent=True, every_project=True)
@@ -751,7 +754,46 @@ def test_receipts_come_newest_first_and_by_session_and_agent(store: Store) -> No
     assert [one["id"] for one in store.receipts(limit=9, agent="bob")] == [ids[2]]
     assert store.receipts(limit=9, session="two", agent="bob") == []
     kept = store.receipt(numbers[1])
-    assert kept == {**receipt("ada in two", session="two"), "id": ids[1]}
+    assert kept == {**receipt("ada in two", session="two"), "id": ids[1], "feedback": ""}
+
+
+def test_feedback_stays_with_its_receipt_and_the_last_word_counts(store_factory: Any) -> None:
+    store = store_factory()
+    first, second, third = (settle(store, TALK, ask=f"ask number {number}") for number in range(3))
+    assert store.give_feedback(first, Feedback.GOOD)
+    assert store.give_feedback(first, Feedback.NOISE)
+    assert store.give_feedback(second, Feedback.MISSED)
+    assert store.give_feedback(third, Feedback.MISSED)
+    assert store.give_feedback(third, None), "taken back"
+    assert store.give_feedback(third, None), "nothing to take back"
+    store.close()
+    again = store_factory()
+    assert again.receipt(first)["feedback"] == "noise"
+    assert [one["feedback"] for one in again.receipts(limit=9)] == ["", "missed", "noise"]
+    assert again.census().feedback == {"missed": 1, "noise": 1}
+
+
+def test_feedback_on_a_receipt_that_does_not_exist_says_so_and_changes_nothing(store: Store) -> None:
+    number = settle(store, TALK)
+    assert not store.give_feedback(number + 1, Feedback.GOOD)
+    assert not store.give_feedback(number + 1, None)
+    assert store.census().feedback == {}
+
+
+@pytest.mark.proves("B5")
+def test_feedback_goes_with_its_receipt_and_leaves_no_byte(store_factory: Any) -> None:
+    store = store_factory()
+    [gone, stays] = store.add([draft("the apricot jam"), draft("the plum jam")], TALK)
+    named = settle(store, TALK, ask="which jam", rows=[gone.row])
+    other = settle(store, TALK, ask="which other jam", rows=[stays.row])
+    store.give_feedback(named, Feedback.NOISE)
+    store.give_feedback(other, Feedback.MISSED)
+    assert b"noise" in store_factory.bytes_on_disk()
+    store.forget([gone.row], texts=[])
+    assert store.receipt(named) is None
+    assert not store.give_feedback(named, Feedback.NOISE)
+    assert store.census().feedback == {"missed": 1}
+    assert b"noise" not in store_factory.bytes_on_disk()
 
 
 @pytest.mark.proves("P6")
@@ -779,6 +821,7 @@ def test_the_census_counts_everything_once(store: Store) -> None:
     assert census.by_audience == {"private": 2, "group": 1}
     assert census.vectors == {MODEL: 1}, "two vectors, one memory"
     assert (census.tokens_injected, census.tokens_avoided, census.silent) == (30, 12, 1)
+    assert census.feedback == {}
     assert census.bytes > 0
 
 
@@ -822,6 +865,23 @@ def test_a_database_from_the_future_is_left_alone(home: Path) -> None:
     with pytest.raises(StoreFromTheFuture, match=r"schema 99.*Upgrade"):
         SqliteStore(home)
     assert file.read_bytes() == before
+
+
+def test_a_home_made_before_there_was_feedback_is_brought_up_to_date_with_all_it_holds(home: Path) -> None:
+    home.mkdir()
+    first = resources.files("foreword.store") / "schema" / "0001_memories.sql"
+    old = receipt("what was it")
+    connection = sqlite3.connect(home / FILE)
+    connection.executescript(first.read_text("utf-8"))
+    connection.execute("INSERT INTO receipt VALUES (7, 'ada', 'talk', 1.0, 'what was it', 0, 0, ?)", [json.dumps(old)])
+    connection.executescript(f"PRAGMA user_version = 1; PRAGMA application_id = {APPLICATION_ID};")
+    connection.close()
+    store = SqliteStore(home)
+    assert store.receipt(7) == {**old, "id": "r7", "feedback": ""}
+    assert store.give_feedback(7, Feedback.MISSED)
+    assert store.census().feedback == {"missed": 1}
+    assert store.check() == []
+    store.close()
 
 
 def test_another_programs_database_is_left_alone(home: Path) -> None:

@@ -61,6 +61,10 @@ def test_search_and_ingest_speak_the_envelope(foreword: Foreword) -> None:
         ({"action": "get", "payload": {"ids": ["99"]}}, "not a memory id"),
         ({"action": "why", "payload": {}}, "No turn"),
         ({"action": "why", "payload": {"session": "\ud800"}}, "No turn"),
+        ({"action": "feedback", "payload": {"receipt": "r1"}}, "needs the field 'verdict'"),
+        ({"action": "feedback", "payload": {"receipt": "r1", "verdict": "good"}}, "no receipt r1"),
+        ({"action": "feedback", "payload": {"receipt": "r1", "verdict": "great"}}, "Use good, noise, missed, or clear"),
+        ({"action": "feedback", "payload": {"receipt": "", "verdict": "good"}}, "not a receipt id"),
         ({"action": "search", "payload": {"query": "x", "limit": 10**400}}, "must be a whole number"),
         ({"action": "get", "payload": {"ids": ["m1"], "around": -1}}, "neighbours"),
         ({"action": "status", "version": VERSION + 1}, "speaks version"),
@@ -81,6 +85,10 @@ def test_a_conversation_goes_through_every_action(foreword: Foreword) -> None:
     assert _ok(foreword, "compact", session="agent:main:b")["text"] == ""
     assert _ok(foreword, "get", ids=[stored["id"]], around=1)["memories"][0]["content"].startswith("The wine")
     assert "twelve" in _ok(foreword, "why", receipt=brief["receipt"])["explanation"]
+    said = _ok(foreword, "feedback", receipt=brief["receipt"], verdict="good")
+    assert said == {"receipt": brief["receipt"], "feedback": "good"}
+    assert _ok(foreword, "why")["receipt"]["feedback"] == "good"
+    assert _ok(foreword, "feedback", receipt=brief["receipt"], verdict="clear")["feedback"] == ""
     assert _ok(foreword, "status")["memories"] == 1
     assert _ok(foreword, "forget", ids=[stored["id"]]) == {"memories": 1, "receipts": 1}
 

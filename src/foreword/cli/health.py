@@ -66,6 +66,9 @@ def _status_lines(found: dict[str, Any]) -> Iterator[str]:
         f"turns      {found['turns']:,}, {found['silent_turns']:,} of them silent;"
         f" {found['tokens_injected']:,} tokens given, {found['tokens_avoided']:,} spared"
     )
+    if found["turns"]:
+        judged = f"on {count(sum(found['feedback'].values()), 'turn')}: {_counts(found['feedback'])}"
+        yield f"feedback   {judged if found['feedback'] else 'none yet (`foreword feedback RECEIPT good`)'}"
     embedder = found["embedder"]
     waiting = (
         f"{embedder['waiting']:,} waiting (`foreword doctor --rebuild`)" if embedder["waiting"] else "none waiting"

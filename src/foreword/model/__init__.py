@@ -1,6 +1,7 @@
 """Values: no I/O, no clock."""
 
 from foreword.model.brief import Brief, Candidate, Judged, Signals, Style, Verdict
+from foreword.model.feedback import Feedback
 from foreword.model.frames import content_hash, strip_frames
 from foreword.model.memory import Audience, Kind, Memory, Origin, Scope, row_of
 from foreword.model.session import Ask, Event, Outcome, Recorded, Session, SessionClass, SessionKind
@@ -11,6 +12,7 @@ __all__ = [
     "Brief",
     "Candidate",
     "Event",
+    "Feedback",
     "Judged",
     "Kind",
     "Memory",

@@ -140,6 +140,11 @@ def _why(engine: Foreword, payload: dict[str, Any]) -> dict[str, Any]:
     return {"receipt": receipt, "explanation": engine.why(receipt["id"])}
 
 
+def _feedback(engine: Foreword, payload: dict[str, Any]) -> dict[str, Any]:
+    receipt = engine.feedback(payload["receipt"], payload["verdict"])
+    return {"receipt": receipt["id"], "feedback": receipt["feedback"]}
+
+
 ACTIONS: Mapping[str, Action] = {
     "ingest": Action(
         (
@@ -167,5 +172,7 @@ ACTIONS: Mapping[str, Action] = {
     ),
     "forget": Action((Field("ids", _LIST, required=True),), _forget),
     "why": Action((Field("receipt", _TEXT), Field("session", _TEXT)), _why),
+    # The verdict is good, noise, missed or clear.
+    "feedback": Action((Field("receipt", _TEXT, required=True), Field("verdict", _TEXT, required=True)), _feedback),
     "status": Action((), lambda engine, payload: engine.status()),
 }

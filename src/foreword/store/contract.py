@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from foreword.model import Kind, Memory, Scope, Session
+from foreword.model import Feedback, Kind, Memory, Scope, Session
 
 Slots = NDArray[np.int32]
 Floats = NDArray[np.float32]
@@ -136,6 +136,7 @@ class Census:
     tokens_injected: int = 0
     tokens_avoided: int = 0
     silent: int = 0
+    feedback: dict[str, int] = field(default_factory=dict)
 
 
 class Store(Protocol):
@@ -205,11 +206,15 @@ class Store(Protocol):
         """Keep the session's stable part. The first one wins, also between processes; returns the one that is kept, or
         None when a memory in it has been forgotten meanwhile."""
 
-    # Receipts.
+    # Receipts. Each comes back as it was settled, with its `id` and its `feedback`, "" while there is none.
     def receipt(self, row: int) -> dict[str, Any] | None: ...
 
     def receipts(self, *, limit: int, session: str = "", agent: str = "") -> list[dict[str, Any]]:
         """The newest, newest first."""
+
+    def give_feedback(self, row: int, feedback: Feedback | None) -> bool:
+        """Keep what a person says of a receipt, in place of what was said before; None takes it back. Whether there is
+        such a receipt. It goes when the receipt is forgotten, and leaves no byte either."""
 
     # Health.
     def census(self) -> Census: ...

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from foreword.errors import StoreDamaged, StoreError
-from foreword.model import Audience, Kind, Memory, Origin, Scope, Session, SessionKind
+from foreword.model import Audience, Feedback, Kind, Memory, Origin, Scope, Session, SessionKind
 from foreword.store.connection import FILE_NAME, Connections
 from foreword.store.contract import Census, Draft, Floats, Forgotten, Frozen, Turn, View, Written
 from foreword.store.index import Index, pack_vector, pack_words
@@ -449,17 +449,24 @@ class SqliteStore:
 
     def receipt(self, row: int) -> dict[str, Any] | None:
         with self._connections.reading() as connection:
-            found = connection.execute("SELECT row, body FROM receipt WHERE row = ?", (row,)).fetchone()
+            found = connection.execute("SELECT row, body, feedback FROM receipt WHERE row = ?", (row,)).fetchone()
         return _receipt(found) if found else None
 
     def receipts(self, *, limit: int, session: str = "", agent: str = "") -> list[dict[str, Any]]:
         with self._connections.reading() as connection:
             found = connection.execute(
-                f"SELECT row, body FROM receipt WHERE (?1 = '' OR {_under('session', '?1')})"
+                f"SELECT row, body, feedback FROM receipt WHERE (?1 = '' OR {_under('session', '?1')})"
                 " AND (?2 = '' OR agent = ?2) ORDER BY row DESC LIMIT ?3",
                 (session, agent, limit),
             ).fetchall()
         return [_receipt(one) for one in found]
+
+    def give_feedback(self, row: int, feedback: Feedback | None) -> bool:
+        with self._connections.writing() as connection:
+            changed = connection.execute(
+                "UPDATE receipt SET feedback = ? WHERE row = ?", (feedback.value if feedback else "", row)
+            )
+            return changed.rowcount > 0
 
     # Health
 
@@ -487,6 +494,11 @@ class SqliteStore:
                 tokens_injected=one("SELECT coalesce(sum(tokens), 0) FROM receipt"),
                 tokens_avoided=one("SELECT coalesce(sum(avoided), 0) FROM receipt"),
                 silent=one("SELECT count(*) FROM receipt WHERE tokens = 0"),
+                feedback=dict(
+                    connection.execute(
+                        "SELECT feedback, count(*) FROM receipt WHERE feedback <> '' GROUP BY 1 ORDER BY 1"
+                    ).fetchall()
+                ),
             )
 
     def check(self) -> list[str]:
@@ -551,5 +563,6 @@ def _memory(values: Sequence[Any]) -> Memory:
     )
 
 
-def _receipt(found: tuple[int, str]) -> dict[str, Any]:
-    return {**json.loads(found[1]), "id": f"r{found[0]}"}
+def _receipt(found: tuple[int, str, str]) -> dict[str, Any]:
+    row, body, feedback = found
+    return {**json.loads(body), "id": f"r{row}", "feedback": feedback}
