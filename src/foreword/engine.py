@@ -49,6 +49,8 @@ _MOST_NEIGHBOURS = 1000
 _MOST_LISTED = 1_000_000
 # The intent of an ask is read from its beginning; redacting a megabyte of pasted log first would take seconds.
 _READ_CHARS = 40_000
+# Why a candidate that passed was left out: no setting of the gate changes that.
+_LEFT_OUT = (compose.ALREADY_SAID, compose.NO_ROOM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,17 @@ class Found:
     memory: Memory
     confidence: float
     candidate: Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """What the feedback on the last turns speaks for, and the turns that would be answered otherwise: `before` is what
+    the present settings give, `after` what the proposed ones would. `older` judged turns were not looked at."""
+
+    proposal: gate.Proposal
+    changed: Sequence[receipts.Replayed]
+    turns: int
+    older: int
 
 
 class Foreword:
@@ -493,17 +506,37 @@ class Foreword:
     def replay(self, *, last: int = 20, settings: Settings | None = None) -> list[receipts.Replayed]:
         """The last turns judged again under other settings (by default the present ones): the gate's, and how many
         memories a brief may hold. Nothing is changed."""
-        other = settings or self._settings
-        return [
-            receipts.replayed(
-                receipt,
-                gate.judge(receipts.judged_again(receipt), other.gate),
-                kept_out=(compose.ALREADY_SAID, compose.NO_ROOM),
-                most=other.compose.max_memories,
-            )
-            for receipt in self._store.receipts(limit=min(last, _MOST_LISTED))
-            if receipt["candidates"]
+        found = self._store.receipts(limit=min(last, _MOST_LISTED))
+        return _replayed([one for one in found if one["candidates"]], settings or self._settings)
+
+    def tune(self, *, last: int = 1000) -> Tuning:
+        """Settings for the gate that agree better with the feedback on the last turns, or the present ones and why.
+        Nothing is changed."""
+        settings = self._settings
+        found = [
+            one for one in self._store.receipts(limit=min(last, _MOST_LISTED)) if one["candidates"] or one["feedback"]
         ]
+        turns = [
+            gate.PastTurn(
+                receipt["id"],
+                receipts.judged_again(receipt),
+                given=receipts.given(receipt),
+                kept_out=receipts.left_out(receipt, _LEFT_OUT),
+                feedback=Feedback(receipt["feedback"]) if receipt["feedback"] else None,
+            )
+            for receipt in found
+        ]
+        proposal = gate.propose(turns, settings.gate, most=settings.compose.max_memories)
+        now = _replayed(found, settings)
+        then = _replayed(found, replace(settings, gate=proposal.proposed))
+        changed = [replace(after, before=before.after) for before, after in zip(now, then, strict=True)]
+        judged = sum(turn.feedback is not None for turn in turns)
+        return Tuning(
+            proposal,
+            [one for one in changed if one.changed],
+            turns=len(turns),
+            older=sum(self._store.census().feedback.values()) - judged,
+        )
 
     # health
 
@@ -567,6 +600,18 @@ class _Steps:
         now = time.perf_counter()
         receipt["ms"][name] = round((now - self._last) * 1000, 3)
         self._last = now
+
+
+def _replayed(found: Sequence[dict[str, Any]], settings: Settings) -> list[receipts.Replayed]:
+    return [
+        receipts.replayed(
+            receipt,
+            gate.judge(receipts.judged_again(receipt), settings.gate),
+            kept_out=_LEFT_OUT,
+            most=settings.compose.max_memories,
+        )
+        for receipt in found
+    ]
 
 
 def _conversation(place: Place) -> tuple[str, str]:

@@ -85,6 +85,7 @@ class Replayed:
     before: Sequence[str]
     after: Sequence[str]
     reason: str
+    feedback: str = ""
 
     @property
     def changed(self) -> bool:
@@ -94,15 +95,22 @@ class Replayed:
 def replayed(receipt: Receipt, verdict: Verdict, *, kept_out: Sequence[str], most: int) -> Replayed:
     """What a verdict under other settings would have given in this turn; what was left out for a reason that no
     setting of the gate changes stays out."""
-    out = {one["id"] for one in receipt["candidates"] if one["reason"] in kept_out}
+    out = left_out(receipt, kept_out)
     after = [one.candidate.memory.id for one in verdict.chosen if one.candidate.memory.id not in out]
-    before = [one["id"] for one in receipt["candidates"] if one["injected"]]
-    return Replayed(receipt["id"], receipt["ask"], before, after[:most], verdict.reason)
+    return Replayed(receipt["id"], receipt["ask"], given(receipt), after[:most], verdict.reason, receipt["feedback"])
+
+
+def given(receipt: Receipt) -> list[str]:
+    return [one["id"] for one in receipt["candidates"] if one["injected"]]
+
+
+def left_out(receipt: Receipt, reasons: Sequence[str]) -> set[str]:
+    return {one["id"] for one in receipt["candidates"] if one["reason"] in reasons}
 
 
 def check_feedback(receipt: Receipt, feedback: Feedback | None) -> None:
     """Raises BadInput when a turn cannot be what somebody calls it."""
-    if feedback in (Feedback.GOOD, Feedback.NOISE) and not any(one["injected"] for one in receipt["candidates"]):
+    if feedback in (Feedback.GOOD, Feedback.NOISE) and not given(receipt):
         raise BadInput(
             f"Nothing was given in {receipt['id']}, so it cannot have been {feedback.value}.",
             hint=f"Use missed if something should have been; `foreword why {receipt['id']}` tells why it was silent.",

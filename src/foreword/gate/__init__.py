@@ -1,6 +1,7 @@
 """Candidates in, verdicts with reasons out. Pure."""
 
 from foreword.gate.confidence import confidence, features
+from foreword.gate.tuning import Agreement, PastTurn, Proposal, propose
 from foreword.gate.verdict import GatePolicy, judge
 
-__all__ = ["GatePolicy", "confidence", "features", "judge"]
+__all__ = ["Agreement", "GatePolicy", "PastTurn", "Proposal", "confidence", "features", "judge", "propose"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from foreword.gate.confidence import confidence
 from foreword.model import Candidate, Judged, Verdict
@@ -29,22 +30,18 @@ def judge(candidates: Sequence[Candidate], policy: GatePolicy) -> Verdict:
     """What to inject and why; an empty choice always carries the reason for silence."""
     if not candidates:
         return Verdict((), (), "nothing in scope shares a word or a meaning with the ask")
-    scored = sorted(
-        ((confidence(candidate.signals), place, candidate) for place, candidate in enumerate(candidates)),
-        key=lambda one: (-one[0], one[1]),
-    )
+    scored = ranked(candidates)
     best = scored[0][0]
     bar = max(policy.floor, policy.companion * best)
     judged = tuple(
-        Judged(candidate, round(sure, 4), sure >= bar, _why(candidate, sure, bar, policy))
-        for sure, _, candidate in scored
+        Judged(candidate, round(sure, 4), sure >= bar, _why(candidate, sure, bar, policy)) for sure, candidate in scored
     )
-    passed = tuple(one for one in judged if one.passed)
+    passed = judged[: passing([sure for sure, _ in scored], policy)]
     if best >= policy.confident:
         return Verdict(passed, judged, f"the best is {best:.2f} sure, at or above {policy.confident:.2f}")
     if best < policy.floor:
         return Verdict((), judged, f"the best is only {_short_of(best)} sure, below the floor of {policy.floor:.2f}")
-    if len(passed) >= 2:
+    if passed:
         return Verdict(
             passed,
             judged,
@@ -55,6 +52,20 @@ def judge(candidates: Sequence[Candidate], policy: GatePolicy) -> Verdict:
         judged,
         f"the best is {_short_of(best)} sure, below {policy.confident:.2f}, and no second memory supports it",
     )
+
+
+def ranked(candidates: Sequence[Candidate]) -> list[tuple[float, Candidate]]:
+    """Each candidate with its confidence, the surest first; equals stay in recall's order."""
+    return sorted(((confidence(one.signals), one) for one in candidates), key=lambda pair: -pair[0])
+
+
+def passing(sure: Sequence[float], policy: GatePolicy) -> int:
+    """How many of these confidences, best first, are given; 0 is silence."""
+    if not sure:
+        return 0
+    bar = max(policy.floor, policy.companion * sure[0])
+    over = sum(1 for _ in takewhile(lambda one: one >= bar, sure))
+    return over if sure[0] >= policy.confident or over >= 2 else 0
 
 
 def _short_of(sure: float) -> str:
