@@ -47,6 +47,7 @@ _TURN_LOCKS = 64
 _MOST_RESULTS = 100
 _MOST_NEIGHBOURS = 1000
 _MOST_LISTED = 1_000_000
+_TO_JUDGE = 10
 # The intent of an ask is read from its beginning; redacting a megabyte of pasted log first would take seconds.
 _READ_CHARS = 40_000
 # Why a candidate that passed was left out: no setting of the gate changes that.
@@ -65,10 +66,12 @@ class Found:
 @dataclass(frozen=True, slots=True)
 class Tuning:
     """What the feedback on the last turns speaks for, and the turns that would be answered otherwise: `before` is what
-    the present settings give, `after` what the proposed ones would. `older` judged turns were not looked at."""
+    the present settings give, `after` what the proposed ones would. `to_judge` are the newest of which nobody said
+    anything, while too few are judged; `older` judged turns were not looked at."""
 
     proposal: gate.Proposal
     changed: Sequence[receipts.Replayed]
+    to_judge: Sequence[receipts.Replayed]
     turns: int
     older: int
 
@@ -484,7 +487,9 @@ class Foreword:
         else:
             found = next(iter(self._store.receipts(limit=1, session=kept(session))), None)
         if found is None:
-            raise UnknownId(f"There is no receipt {receipt_id}." if receipt_id else "No turn has been taken yet.")
+            if receipt_id:
+                raise _no_receipt(receipt_id)
+            raise UnknownId("No turn has been taken yet.")
         return found
 
     def why(self, receipt_id: str = "", *, session: str = "") -> str:
@@ -500,7 +505,7 @@ class Foreword:
         receipt = self.receipt(receipt_id)
         receipts.check_feedback(receipt, feedback)
         if not self._store.give_feedback(row, feedback):
-            raise UnknownId(f"There is no receipt {receipt_id}.")
+            raise _no_receipt(receipt_id)
         return {**receipt, "feedback": feedback.value if feedback else ""}
 
     def replay(self, *, last: int = 20, settings: Settings | None = None) -> list[receipts.Replayed]:
@@ -534,6 +539,7 @@ class Foreword:
         return Tuning(
             proposal,
             [one for one in changed if one.changed],
+            [one for one in now if not one.feedback][: _TO_JUDGE if proposal.missing else 0],
             turns=len(turns),
             older=sum(self._store.census().feedback.values()) - judged,
         )
@@ -600,6 +606,13 @@ class _Steps:
         now = time.perf_counter()
         receipt["ms"][name] = round((now - self._last) * 1000, 3)
         self._last = now
+
+
+def _no_receipt(receipt_id: str) -> UnknownId:
+    return UnknownId(
+        f"There is no receipt {receipt_id}; a receipt goes with the memories it names.",
+        hint="`foreword why` shows the last.",
+    )
 
 
 def _replayed(found: Sequence[dict[str, Any]], settings: Settings) -> list[receipts.Replayed]:

@@ -16,7 +16,7 @@ _PUSHED_TOKENS = 200
 
 Receipt = dict[str, Any]
 _SIGNALS = tuple(one.name for one in fields(Signals))
-_SAID = {
+SAID = {
     Feedback.GOOD: "what was given helped",
     Feedback.NOISE: "what was given should not have been",
     Feedback.MISSED: "something should have been given and was not",
@@ -136,7 +136,7 @@ def explain(receipt: Receipt, texts: Mapping[int, str]) -> str:
         f"because   {receipt['reason']}",
     ]
     if receipt.get("feedback"):
-        lines.append(f"feedback  {receipt['feedback']}: {_SAID[Feedback(receipt['feedback'])]}")
+        lines.append(f"feedback  {receipt['feedback']}: {SAID[Feedback(receipt['feedback'])]}")
     if receipt.get("notes"):
         lines += [f"note      {note}" for note in receipt["notes"]]
     if receipt.get("time"):

@@ -21,7 +21,9 @@ CAT = "Maya's cat is called Biscuit."
 # As close to the memory as a question can be: these tests are about the door, not about the gate behind it.
 ASK = "Is Maya's cat called Biscuit?"
 KEY = "agent:main:main"
-VERBS = "init config record brief start compact search get sessions why replay forget status doctor demo".split()
+VERBS = (
+    "init config record brief start compact search get sessions why replay feedback tune forget status doctor demo"
+).split()
 
 
 @pytest.fixture

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import pytest
 
-from foreword import Ask, Event, Foreword
+from foreword import Ask, Event, Foreword, GatePolicy
 from foreword.errors import BadInput, UnknownId
 
 MAIN = "agent:main:main"
@@ -72,3 +75,62 @@ def test_forgetting_a_memory_takes_the_feedback_on_it_along(told: Foreword) -> N
     assert told.status()["feedback"] == {}
     with pytest.raises(UnknownId):
         told.feedback(brief.receipt, "noise")
+
+
+FACTS = (
+    "My sister Anna has lived in Lisbon since spring.",
+    "Our logo uses the colour teal.",
+    "The old printer only works with black ink.",
+    "The board meets on the fourteenth of March.",
+    "The spare key hangs behind the boiler.",
+    "The choir rehearses in the chapel on Tuesdays.",
+)
+ASKS = (
+    "Has my sister Anna lived in Lisbon since spring?",
+    "Is the colour of our logo teal?",
+    "Does the old printer work with black ink only?",
+    "Does the board meet on the fourteenth of March?",
+    "Does the spare key hang behind the boiler?",
+    "Does the choir rehearse in the chapel on Tuesdays?",
+)
+
+
+@pytest.mark.proves("B6")
+def test_tuning_lets_in_what_was_missed_and_replay_tells_the_same(open_home: Callable[..., Foreword]) -> None:
+    strict = open_home(gate__confident=1.0, gate__floor=1.0)
+    for fact in FACTS:
+        strict.record(Event(fact, session=MAIN))
+    silent = [strict.brief(Ask(ask, session=f"agent:main:{n}")).receipt for n, ask in enumerate(ASKS)]
+    greeting = strict.brief(Ask("hello", session="agent:main:z")).receipt
+    for receipt in (*silent[:5], greeting):
+        strict.feedback(receipt, "missed")
+    before = (strict.status(), strict.settings)
+    tuned = strict.tune()
+    proposal = tuned.proposal
+    assert (tuned.turns, proposal.unjudged, tuned.older) == (7, 1, 0)
+    assert proposal.out_of_reach == [greeting], "it was silent before anything was looked for"
+    assert proposal.total.proposed > proposal.total.present == 0
+    assert proposal.proposed.confident < 1
+    other = replace(strict.settings, gate=proposal.proposed)
+    replayed = [one for one in strict.replay(settings=other) if one.changed]
+    assert [(one.receipt, one.after) for one in replayed] == [(one.receipt, one.after) for one in tuned.changed]
+    assert (strict.status(), strict.settings) == before, "nothing is changed"
+    assert strict.tune(last=3).older == 4
+
+
+@pytest.mark.proves("B6")
+def test_what_was_given_under_a_gate_of_the_past_is_compared_with_the_present_one(
+    open_home: Callable[..., Foreword],
+) -> None:
+    loose = open_home(gate__confident=0.01, gate__floor=0.01)
+    for fact in FACTS:
+        loose.record(Event(fact, session=MAIN))
+    for number in range(5):
+        brief = loose.brief(
+            Ask(f"Tell me about the {number} Tuesdays behind the colour.", session=f"agent:main:{number}")
+        )
+        loose.feedback(brief.receipt, "noise")
+    raised = open_home().tune()
+    assert raised.proposal.proposed == GatePolicy()
+    assert raised.proposal.total.present == raised.proposal.total.turns == 5
+    assert raised.changed == []

@@ -86,7 +86,7 @@ def test_what_no_setting_can_change_is_no_evidence() -> None:
 def test_settings_that_agree_with_everything_stay() -> None:
     answer = proposed([*[turn(GOOD, 0.88)] * 6])
     assert answer.proposed == PRESENT
-    assert "agree with everything" in answer.reason
+    assert "agree with every judged turn" in answer.reason
 
 
 def test_a_good_turn_is_never_given_up_however_many_were_noise() -> None:

@@ -31,13 +31,14 @@ def add(verbs: Verbs) -> None:
         "replay",
         replay,
         summary="what another gate would have done to the last turns",
-        more="Nothing is changed. Without --profile, --confident and --floor the present settings judge again.",
+        more="Nothing is changed. Without a profile or a number the present settings judge again.",
         example="foreword replay --last 100 --confident 0.6",
     )
     parser.add_argument("--last", type=at_least(1), default=20, metavar="N", help="how many turns; 20 by default")
     parser.add_argument("--profile", metavar="NAME", help="judge as this profile would")
     parser.add_argument("--confident", type=share, metavar="X", help="gate.confident, from 0 to 1")
     parser.add_argument("--floor", type=share, metavar="X", help="gate.floor, from 0 to 1")
+    parser.add_argument("--companion", type=share, metavar="X", help="gate.companion, from 0 to 1")
 
 
 def why(call: Call) -> int:
@@ -57,7 +58,7 @@ def replay(call: Call) -> int:
     changed = [one for one in turns if one.changed]
     before, after = (sum(len(getattr(one, side)) for one in turns) for side in ("before", "after"))
     data = {
-        "gate": {"confident": policy.confident, "floor": policy.floor},
+        "gate": {"confident": policy.confident, "floor": policy.floor, "companion": policy.companion},
         "turns": [
             {
                 "receipt": one.receipt,
@@ -94,7 +95,8 @@ def _other(call: Call) -> Settings:
 
     profile = call.args.profile
     present = from_values({"profile": profile}) if profile else call.loaded.settings
-    given = {name: value for name in ("confident", "floor") if (value := getattr(call.args, name)) is not None}
+    names = ("confident", "floor", "companion")
+    given = {name: value for name in names if (value := getattr(call.args, name)) is not None}
     policy = replace(present.gate, **given)
     if policy.floor > policy.confident:
         raise BadInput(

@@ -189,7 +189,7 @@ def _reason(present: GatePolicy, best: GatePolicy, judged: Sequence[_Scored], mi
     if best != present:
         return "these settings agree with more of what was said, and are the smallest change that does"
     if all(turn.agrees(present) for turn in judged):
-        return "the present settings agree with everything that was said"
+        return "the present settings agree with every judged turn that the gate could settle"
     return (
         "no other settings agree with at least two more judged turns without giving up one that was good"
         " or changing too many that nobody judged"
