@@ -1,82 +1,71 @@
-"""How much of the evidence recall finds, on public data sets: `python -m bench.quality --data PATH [--json]`.
+"""How much of the evidence recall finds, on public data sets: `foreword bench quality --data PATH [--json]`.
 
-Sessions are ranked by their best memory. `recall_all@5` is strict: every evidence session among the first five."""
+Each question is asked of its own history, filled through the engine. LongMemEval is strict: all sessions with evidence
+among the first five. LoCoMo counts turns: the share of evidence turns among the first ten."""
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
-import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from bench.sets import Haystack, Question, find, locomo, longmemeval
-from foreword import Memory
+from bench.histories import Findings, Ranked, Searched
+from bench.rivals import FTS5_SESSIONS, NAMES
+from bench.sets import Question
 
-_RESULTS = 100
+_Finds = Sequence[tuple[Question, Ranked]]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="folder that holds longmemeval, locomo, or both")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
-    options = parser.parse_args(argv)
+def score(findings: Mapping[str, Findings]) -> dict[str, Any]:
+    """The measures by set in percent, and under `compared` the same of every rival that was asked."""
+    scores: dict[str, Callable[[_Finds], dict[str, Any]]] = {"longmemeval": _sessions, "locomo": _turns}
     result: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        if found := find(options.data, "longmemeval"):
-            result["longmemeval"] = _sessions(list(_asked(longmemeval(found), Path(folder))))
-        if found := find(options.data, "locomo"):
-            result["locomo"] = _turns(list(_asked(locomo(found), Path(folder))))
-    if not result:
-        parser.error(f"{options.data} holds neither longmemeval nor locomo")
-    if options.json:
-        print(json.dumps(result, indent=2))
-        return 0
-    for name, row in result.items():
-        print(f"{name} (n = {row['n']})")
-        for measure, value in row.items():
-            if isinstance(value, dict):
-                print("  " + ", ".join(f"{kind} {share:.1f}" for kind, share in value.items()))
-            elif measure != "n":
-                print(f"  {measure:<20} {value:5.1f} %")
-    return 0
+    compared: dict[str, Any] = {}
+    for name, found in findings.items():
+        if not found.searched:
+            continue
+        result[name] = scores[name]([(one.question, one.found) for one in found.searched])
+        rivals = {
+            rival: scores[name]([(one.question, one.rivals[rival]) for one in found.searched])
+            for rival in _rivals(name, found.searched)
+        }
+        if rivals:
+            compared[name] = rivals
+    return {**result, "compared": compared} if compared else result
 
 
-def _asked(haystacks: Sequence[Haystack], folder: Path) -> Iterator[tuple[Question, list[Memory]]]:
-    """Every answerable question with what was found for it, best first."""
-    for place, haystack in enumerate(haystacks, 1):
-        with haystack.filled(folder) as foreword:
-            for question in haystack.questions:
-                if question.answerable:
-                    found = foreword.search(question.text, limit=_RESULTS)
-                    # In recall's own order: a search is answered in the order of confidence, which is the gate's.
-                    yield question, [one.memory for one in sorted(found, key=lambda one: -one.candidate.score)]
-        if sys.stderr.isatty():
-            print(f"\r{place} of {len(haystacks)} histories", end="", file=sys.stderr, flush=True)
+def _rivals(name: str, searched: Sequence[Searched]) -> list[str]:
+    # A whole session is no answer where turns are counted.
+    return [rival for rival in searched[0].rivals if not (name == "locomo" and rival == FTS5_SESSIONS)]
 
 
-def _sessions(asked: Sequence[tuple[Question, list[Memory]]]) -> dict[str, Any]:
-    firsts = [(question.evidence, _ranked(found)) for question, found in asked]
+def _sessions(finds: _Finds) -> dict[str, Any]:
+    def share(one: Callable[[frozenset[str], Ranked], bool], finds: _Finds) -> float:
+        return _percent([one(question.evidence_sessions, ranked) for question, ranked in finds])
+
+    def all_of_five(evidence: frozenset[str], ranked: Ranked) -> bool:
+        return evidence <= set(ranked.sessions[:5])
+
+    by_type: dict[str, list[tuple[Question, Ranked]]] = defaultdict(list)
+    for question, ranked in finds:
+        by_type[question.type].append((question, ranked))
     return {
-        "recall_all@5": _percent([evidence <= set(ranked[:5]) for evidence, ranked in firsts]),
-        "recall_any@5": _percent([bool(evidence & set(ranked[:5])) for evidence, ranked in firsts]),
-        "recall_all@10": _percent([evidence <= set(ranked[:10]) for evidence, ranked in firsts]),
-        "n": len(firsts),
+        "recall_all@5": share(all_of_five, finds),
+        "recall_any@5": share(lambda evidence, ranked: bool(evidence & set(ranked.sessions[:5])), finds),
+        "recall_all@10": share(lambda evidence, ranked: evidence <= set(ranked.sessions[:10]), finds),
+        "n": len(finds),
+        "by_type": {kind: share(all_of_five, some) for kind, some in sorted(by_type.items())},
     }
 
 
-def _turns(asked: Sequence[tuple[Question, list[Memory]]]) -> dict[str, Any]:
+def _turns(finds: _Finds) -> dict[str, Any]:
     by_category: dict[str, list[float]] = defaultdict(list)
     sessions = []
-    for question, found in asked:
-        first = {memory.source_id for memory in found[:10]}
-        by_category[question.type].append(len(question.evidence & first) / len(question.evidence))
-        wanted = {turn.rsplit("t", 1)[0] for turn in question.evidence}
-        sessions.append(len(wanted & set(_ranked(found)[:10])) / len(wanted))
+    for question, ranked in finds:
+        by_category[question.type].append(len(question.evidence & set(ranked.turns[:10])) / len(question.evidence))
+        wanted = question.evidence_sessions
+        sessions.append(len(wanted & set(ranked.sessions[:10])) / len(wanted) if wanted else 0.0)
     return {
         "turn_recall@10": _percent([share for shares in by_category.values() for share in shares]),
         "session_recall@10": _percent(sessions),
@@ -85,13 +74,39 @@ def _turns(asked: Sequence[tuple[Question, list[Memory]]]) -> dict[str, Any]:
     }
 
 
-def _ranked(found: Sequence[Memory]) -> list[str]:
-    return list(dict.fromkeys(memory.session.removeprefix("agent:main:") for memory in found))
-
-
 def _percent(shares: Sequence[float]) -> float:
     return round(100 * fmean(shares), 1)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def lines(result: Mapping[str, Any]) -> list[str]:
+    """The result as tables, for people."""
+    written: list[str] = []
+    for name, title, measures, groups in (
+        ("longmemeval", "LongMemEval, sessions, %", ("recall_all@5", "recall_any@5", "recall_all@10"), "by_type"),
+        ("locomo", "LoCoMo, turns and sessions, %", ("turn_recall@10", "session_recall@10"), "by_category"),
+    ):
+        if name not in result:
+            continue
+        rows = {"Foreword": result[name]} | {
+            NAMES[rival]: row for rival, row in result.get("compared", {}).get(name, {}).items()
+        }
+        written += ["", f"{title} (n = {result[name]['n']})", *table(rows, measures)]
+        kinds = {label: row[groups] for label, row in rows.items()}
+        measure = f"{measures[0]} by type"
+        written += ["", measure, *table(kinds, tuple(result[name][groups]))]
+    return written[1:]
+
+
+def table(rows: Mapping[str, Mapping[str, float | None]], measures: Sequence[str], *, digits: int = 1) -> list[str]:
+    """One line a row, one column a measure, numbers flush right."""
+    first = max(len(label) for label in rows)
+    heads = "  ".join(f"{measure:>8}" for measure in measures)
+    return [f"  {'':<{first}}  {heads}"] + [
+        f"  {label:<{first}}  "
+        + "  ".join(f"{_number(row.get(measure), digits):>{max(8, len(measure))}}" for measure in measures)
+        for label, row in rows.items()
+    ]
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"

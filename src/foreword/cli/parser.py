@@ -75,7 +75,7 @@ class Verbs:
 
 
 def build() -> argparse.ArgumentParser:
-    from foreword.cli import briefing, explaining, forgetting, health, reading, recording, settling, tuning
+    from foreword.cli import briefing, explaining, forgetting, health, measuring, reading, recording, settling, tuning
     from foreword.cli import demo as demonstration
 
     parser = _Parser(
@@ -89,7 +89,19 @@ def build() -> argparse.ArgumentParser:
     _add_common(parser, default=None)
     into = parser.add_subparsers(title="verbs", metavar="VERB", required=True, parser_class=_Parser)
     verbs = Verbs(into)
-    for family in (settling, recording, briefing, reading, explaining, tuning, forgetting, health, demonstration):
+    families = (
+        settling,
+        recording,
+        briefing,
+        reading,
+        explaining,
+        tuning,
+        forgetting,
+        health,
+        demonstration,
+        measuring,
+    )
+    for family in families:
         family.add(verbs)
     return parser
 
