@@ -96,6 +96,7 @@ class Measured:
     result: dict[str, Any]
     rocs: dict[str, dict[str, Roc]]
     bins: list[Bin]
+    bins_by_set: dict[str, list[Bin]]
 
 
 def score(findings: Mapping[str, Findings]) -> Measured:
@@ -142,7 +143,8 @@ def score(findings: Mapping[str, Findings]) -> Measured:
         for name, curves in rocs.items()
         if len(curves) > 1
     }
-    return Measured({**result, "compared": compared} if compared else result, rocs, bins)
+    by_set_bins = {name: reliability(_weighted(judged)) for name, judged in sets.items()}
+    return Measured({**result, "compared": compared} if compared else result, rocs, bins, by_set_bins)
 
 
 def _of_set(judged: Sequence[Judged], curves: Mapping[str, Roc]) -> dict[str, Any]:
@@ -208,27 +210,25 @@ def _share(value: float) -> float:
 def lines(result: Mapping[str, Any]) -> list[str]:
     """The result as tables, for people."""
     written = []
-    sets = [name for name in ("longmemeval", "locomo") if name in result] or [""]
-    measures = ("recall@fa5", "recall@fa10", "auroc")
-    for name in sets:
-        of = result[name] if name else result
-        compared = result.get("compared", {})
-        rows = {"Foreword": of["foreign"]} | {
-            SIGNALS[signal]: row for signal, row in (compared.get(name) or next(iter(compared.values()), {})).items()
-        }
-        title = f"Own against foreign questions{', ' + name if name else ''}"
-        written += [title, *table(rows, measures, digits=3), ""]
-    shares = {
-        "own questions": result["own"],
-        "  of these with evidence": result["own_right"],
-        "foreign questions": result["foreign_given"],
-        "near misses": result["near_miss"],
-        **result["silence"],
-    }
-    written += [
-        "Share of asks that are given anything",
-        *table({k: {"share": v} for k, v in shares.items()}, ("share",), digits=3),
-    ]
+    compared = result.get("compared", {})
+    sets = {name: result[name] for name in ("longmemeval", "locomo") if name in result} or {"all": result}
+    for name, of in sets.items():
+        signals: dict[str, Any] = compared.get(name) or next(iter(compared.values()), {})
+        rows = {"Foreword": of["foreign"]} | {SIGNALS[signal]: row for signal, row in signals.items()}
+        written += [f"Own against foreign questions, {name}"]
+        written += [*table(rows, ("recall@fa5", "recall@fa10", "auroc"), digits=3), ""]
+    shares: dict[str, dict[str, float | None]] = {}
+    for name, of in {"reported": result, **sets}.items():
+        for label, value in (
+            ("own questions", of["own"]),
+            ("  of these with evidence", of["own_right"]),
+            ("foreign questions", of["foreign_given"]),
+            ("near misses", of["near_miss"]),
+            *of["silence"].items(),
+        ):
+            shares.setdefault(label, {})[name] = value
+    columns = ("reported", *sets) if len(sets) > 1 else ("reported",)
+    written += ["Share of asks that are given anything", *table(shares, columns, digits=3)]
     steps = {f"{one['from']:.1f} to {one['to']:.1f}": one for one in result["reliability"]}
     if steps:
         written += ["", f"Reliability of the candidate that decides, expected calibration error {result['ece']:.4f}"]

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import random
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -182,8 +183,9 @@ def _run(errands: Sequence[_Errand], folder: Path, jobs: int) -> Iterator[Findin
     if jobs < 2:
         yield from (_done(errand, folder) for errand in errands)
         return
-    # Spawned, not forked: SQLite and numpy's threads do not survive a fork.
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+    # Spawned, not forked: SQLite and numpy's threads do not survive a fork. An interrupt is for the parent to handle.
+    quiet = (signal.SIGINT, signal.SIG_IGN)
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), signal.signal, quiet) as pool:
         try:
             yield from pool.map(_done, errands, [folder] * len(errands))
         finally:

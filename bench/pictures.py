@@ -11,13 +11,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bench.gate import Bin, Measured, Roc
+from bench.gate import Bin, Measured, Roc, expected_error
 from bench.rivals import NAMES, SIGNALS
 
 _SETS = {"longmemeval": "LongMemEval", "locomo": "LoCoMo"}
 # Foreword in a strong blue, rivals in tones that stay apart for colour-blind readers and in grey print.
 _FOREWORD = "#1f4e9c"
-_RIVALS = ("#e08e0b", "#2a9d8f", "#b5446e", "#8a8a8a", "#c9b458")
+_RIVALS = dict(zip(NAMES, ("#e08e0b", "#c9b458", "#2a9d8f", "#b5446e", "#8a8a8a"), strict=True))
+_SIGNALS = dict(zip(SIGNALS, ("#e08e0b", "#2a9d8f", "#b5446e", "#8a8a8a"), strict=True))
 _GRID = "#dddddd"
 
 
@@ -32,14 +33,14 @@ def draw(results: Mapping[str, Mapping[str, Any]], measured: Measured | None, ou
         "axes.titlelocation": "left",
         "legend.frameon": False,
     }
-    quick = next((f" · quick look, limit {result['limit']}" for result in results.values() if "limit" in result), "")
+    quick = next((f"A quick look, limit {result['limit']}" for result in results.values() if "limit" in result), "")
     with matplotlib.rc_context(look):
         if "quality" in results:
             written.append(_save(_recall_by_type(results["quality"], quick), out / "recall_by_type.png"))
         if measured and measured.rocs:
             written.append(_save(_roc(measured.rocs, quick), out / "roc.png"))
         if measured and measured.bins:
-            written.append(_save(_reliability(measured.bins, measured.result["ece"], quick), out / "reliability.png"))
+            written.append(_save(_reliability(measured, quick), out / "reliability.png"))
     return written
 
 
@@ -50,23 +51,23 @@ def _save(figure: Figure, file: Path) -> Path:
 
 def _roc(rocs: Mapping[str, Mapping[str, Roc]], quick: str) -> Figure:
     figure = Figure(figsize=(6.4 * len(rocs), 6.2), layout="constrained")
-    figure.suptitle(f"Does this history answer the question? Own against foreign questions{quick}")
+    title = "Does this history answer the question? Own against foreign questions"
+    figure.suptitle(f"{title}\n{quick}" if quick else title)
     axes: list[Axes] = figure.subplots(1, len(rocs), squeeze=False)[0].tolist()
     for ax, (name, curves) in zip(axes, rocs.items(), strict=True):
-        for place, (signal, curve) in enumerate(curves.items()):
+        for signal, curve in curves.items():
             mine = signal == "foreword"
             label = "Foreword" if mine else SIGNALS[signal]
             ax.plot(
                 100 * curve.false_alarms,
                 100 * curve.recall,
-                color=_FOREWORD if mine else _RIVALS[place - 1],
+                color=_FOREWORD if mine else _SIGNALS[signal],
                 linewidth=2.8 if mine else 1.5,
                 zorder=3 if mine else 2,
                 label=f"{label}, AUROC {curve.auroc:.3f}",
             )
         for bar in (5, 10):
             ax.axvline(bar, color="#999999", linewidth=0.9, linestyle=":")
-            ax.annotate(f"{bar} %", (bar, 1), xytext=(3, 0), textcoords="offset points", color="#666666", fontsize=9)
         ax.plot((0, 100), (0, 100), color="#bbbbbb", linewidth=1, linestyle="--", label="chance")
         ax.set(
             title=_SETS.get(name, name),
@@ -74,6 +75,7 @@ def _roc(rocs: Mapping[str, Mapping[str, Roc]], quick: str) -> Figure:
             ylabel="own questions let through, % (recall)",
             xlim=(0, 100),
             ylim=(0, 101),
+            xticks=(0, 5, 10, 20, 40, 60, 80, 100),
             aspect="equal",
         )
         ax.grid(color=_GRID, linewidth=0.6)
@@ -81,8 +83,11 @@ def _roc(rocs: Mapping[str, Mapping[str, Roc]], quick: str) -> Figure:
     return figure
 
 
-def _reliability(bins: Sequence[Bin], error: float, quick: str) -> Figure:
+def _reliability(measured: Measured, quick: str) -> Figure:
+    bins = measured.bins
     figure = Figure(figsize=(6.8, 7.4), layout="constrained")
+    if quick:
+        figure.suptitle(quick)
     upper, lower = figure.subplots(2, 1, height_ratios=(3.2, 1), sharex=True)
     upper.plot((0, 1), (0, 1), color="#999999", linestyle="--", linewidth=1.2, label="as sure as right")
     upper.vlines(
@@ -100,15 +105,24 @@ def _reliability(bins: Sequence[Bin], error: float, quick: str) -> Figure:
         marker="o",
         markersize=7,
         linewidth=2,
-        label="the candidate that decides",
+        label=_labelled("all asks", bins),
     )
+    if len(measured.bins_by_set) > 1:
+        for color, (name, some) in zip(("#e08e0b", "#2a9d8f"), measured.bins_by_set.items(), strict=False):
+            upper.plot(
+                [one.sure for one in some],
+                [one.right for one in some],
+                color=color,
+                marker=".",
+                linewidth=1,
+                label=_labelled(_SETS.get(name, name), some),
+            )
     upper.set(
-        title=f"Reliability of the confidence, expected calibration error {error:.3f}{quick}",
+        title="How often the candidate that decides is right",
         ylabel="share that was of an evidence session",
         xlim=(0, 1),
         ylim=(-0.02, 1.02),
     )
-    upper.title.set_fontsize(11)
     upper.grid(color=_GRID, linewidth=0.6)
     upper.legend(loc="upper left")
     lower.bar(
@@ -125,6 +139,10 @@ def _reliability(bins: Sequence[Bin], error: float, quick: str) -> Figure:
     return figure
 
 
+def _labelled(name: str, bins: Sequence[Bin]) -> str:
+    return f"{name}, calibration error {expected_error(bins):.3f}"
+
+
 def _recall_by_type(result: Mapping[str, Any], quick: str) -> Figure:
     panels = [
         (name, title, groups, overall)
@@ -136,29 +154,27 @@ def _recall_by_type(result: Mapping[str, Any], quick: str) -> Figure:
     ]
     figure = Figure(figsize=(12.5, 4.9 * len(panels)), layout="constrained")
     if quick:
-        figure.suptitle(quick.removeprefix(" · "))
+        figure.suptitle(quick)
     axes: list[Axes] = figure.subplots(len(panels), 1, squeeze=False)[:, 0].tolist()
     for ax, (name, title, groups, overall) in zip(axes, panels, strict=True):
-        rows = {"Foreword": result[name]} | {
-            NAMES[rival]: row for rival, row in result.get("compared", {}).get(name, {}).items()
-        }
+        rows = {"": result[name], **result.get("compared", {}).get(name, {})}
         kinds = list(result[name][groups])
         width = 0.82 / len(rows)
-        for place, (label, row) in enumerate(rows.items()):
+        for place, (rival, row) in enumerate(rows.items()):
             heights = [row[overall], *(row[groups][kind] for kind in kinds)]
             bars = ax.bar(
                 [x + (place - (len(rows) - 1) / 2) * width for x in range(len(heights))],
                 heights,
                 width=width,
-                color=_FOREWORD if place == 0 else _RIVALS[place - 1],
-                label=label,
+                color=_RIVALS[rival] if rival else _FOREWORD,
+                label=NAMES[rival] if rival else "Foreword",
                 edgecolor="white",
                 linewidth=0.6,
             )
-            if place == 0:
+            if not rival:
                 ax.bar_label(bars, fmt="%.0f", fontsize=9, fontweight="bold", color=_FOREWORD, padding=1)
         ax.set(title=f"{title} (n = {result[name]['n']})", ylabel="recall, %", ylim=(0, 106))
-        names = [kind.replace("single-session-", "single-session\n") for kind in kinds]
+        names = ["-\n".join(kind.rsplit("-", 1)) if len(kind) > 12 else kind for kind in kinds]
         ax.set_xticks(range(len(names) + 1), ["all questions", *names])
         ax.axvline(0.5, color="#bbbbbb", linewidth=0.9)
         ax.grid(axis="y", color=_GRID, linewidth=0.6)

@@ -91,9 +91,8 @@ def lines(result: Mapping[str, Any]) -> list[str]:
             NAMES[rival]: row for rival, row in result.get("compared", {}).get(name, {}).items()
         }
         written += ["", f"{title} (n = {result[name]['n']})", *table(rows, measures)]
-        kinds = {label: row[groups] for label, row in rows.items()}
-        measure = f"{measures[0]} by type"
-        written += ["", measure, *table(kinds, tuple(result[name][groups]))]
+        kinds = {kind: {label: row[groups][kind] for label, row in rows.items()} for kind in result[name][groups]}
+        written += ["", f"{measures[0]} by type", *table(kinds, tuple(rows))]
     return written[1:]
 
 
@@ -109,4 +108,4 @@ def table(rows: Mapping[str, Mapping[str, float | None]], measures: Sequence[str
 
 
 def _number(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
+    return "-" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.{digits}f}"

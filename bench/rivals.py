@@ -23,10 +23,10 @@ from foreword.recall.words import STOP_WORDS
 FTS5, FTS5_SESSIONS, BM25, EMBEDDER, RRF = "fts5_or", "fts5_or_sessions", "bm25", "embedder", "rrf"
 NAMES = {
     FTS5: "FTS5 OR",
-    FTS5_SESSIONS: "FTS5 OR, whole sessions",
+    FTS5_SESSIONS: "FTS5 OR, sessions",
     BM25: "BM25",
-    EMBEDDER: "embedder alone",
-    RRF: "rank fusion of both",
+    EMBEDDER: "embedder",
+    RRF: "rank fusion",
 }
 SIGNALS = {
     "bm25_top": "BM25 top score",

@@ -147,7 +147,7 @@ def test_a_whole_run_prints_tables_and_draws_pictures(run, sets, tmp_path):
     out = tmp_path / "out"
     ran = run("bench", "--data", str(sets), "--out", str(out))
     assert ran.code == 0, ran.err
-    for shown in ("LongMemEval", "rank fusion of both", "top cosine", "smalltalk", "expected calibration error"):
+    for shown in ("LongMemEval", "rank fusion", "top cosine", "smalltalk", "expected calibration error"):
         assert shown in ran.out
     for name in ("roc", "reliability", "recall_by_type"):
         head = (out / f"{name}.png").read_bytes()[:24]

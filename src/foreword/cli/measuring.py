@@ -51,8 +51,8 @@ def bench(call: Call) -> int:
     _find()
     if args.which == "speed":
         return int(importlib.import_module("bench.speed").main(["--json"] if call.screen.as_json else []))
-    benchmarks = importlib.import_module("bench.__main__")
-    exceeded = benchmarks.measure(
+    benchmarks = importlib.import_module("bench.run")
+    exceeded = benchmarks.run(
         Path(args.data) if args.data else None,
         (args.which,) if args.which else ("quality", "gate"),
         out=Path(args.out).expanduser() if args.out else benchmarks.OUT,

@@ -13,8 +13,8 @@ _ABOUT = """\
 
 Written from the program's own help by `python -m foreword.cli.reference`; a test fails when the two differ.
 
-Every verb takes `--json` and then answers with one document: `{"status": "ok", "data": …}`, or
-`{"status": "error", "error": {"code": …, "message": …}}`. Answers go to stdout; remarks,
+Every verb takes `--json` and then answers with one document: `{"status": "ok", "data": …}` (`bench` without this
+envelope), or `{"status": "error", "error": {"code": …, "message": …}}`. Answers go to stdout; remarks,
 warnings and progress go to stderr. Colour is used on a terminal only, and never with `NO_COLOR` or `--no-color`.
 """
 

@@ -1,9 +1,8 @@
-"""`foreword bench [quality|gate]`, also as `python -m bench`: numbers on stdout, the same as JSON and pictures of them
-in `bench/out/`. Without a name both are measured, on one filling of the histories."""
+"""`foreword bench [quality|gate]`: numbers on stdout, and the same as JSON and pictures in `bench/out/`. When both are
+measured, the histories are filled once."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
@@ -12,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from bench import gate, histories, quality
-from foreword.errors import BadInput, ForewordError
+from foreword.errors import BadInput
 
 OUT = Path(__file__).resolve().parent / "out"
 
 
-def measure(
+def run(
     data: Path | None,
     which: Sequence[str] = ("quality", "gate"),
     *,
@@ -77,31 +76,3 @@ def _keep(results: Mapping[str, Mapping[str, Any]], measured: gate.Measured | No
         print(
             f"{error.filename or out} cannot be written: {error.strerror}; --out names another folder", file=sys.stderr
         )
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("which", nargs="?", choices=("quality", "gate"), help="both without it")
-    parser.add_argument("--data", type=Path, required=True, help="folder that holds longmemeval, locomo, silence")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.add_argument("--out", type=Path, default=OUT, help="folder for JSON and pictures; bench/out by default")
-    parser.add_argument("--no-compare", action="store_true", help="leave the rivals out")
-    parser.add_argument("--limit", type=int, default=0, help="a quick look at this many questions of each set")
-    parser.add_argument("--jobs", type=int, default=0, help="processes; one for each core by default")
-    options = parser.parse_args(argv)
-    try:
-        return measure(
-            options.data,
-            (options.which,) if options.which else ("quality", "gate"),
-            out=options.out,
-            as_json=options.json,
-            compare=not options.no_compare,
-            limit=options.limit,
-            jobs=options.jobs,
-        )
-    except ForewordError as error:
-        parser.error(str(error))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
