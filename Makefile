@@ -25,7 +25,7 @@ fmt: .venv/dev.stamp ## Format the code
 	@$(BIN)/ruff check --fix-only --quiet $(SOURCES)
 	@$(BIN)/ruff format $(SOURCES)
 
-bench: .venv/run.stamp ## Measure speed (about four minutes); bench/ has the others
+bench: .venv/run.stamp ## Measure speed (about four minutes); `foreword bench` has the others
 	@$(BIN)/python -m bench.speed
 
 reference: .venv/run.stamp ## Write docs/reference again from the code
