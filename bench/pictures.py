@@ -35,7 +35,7 @@ def draw(results: Mapping[str, Mapping[str, Any]], measured: Measured | None, ou
     }
     quick = next((f"A quick look, limit {result['limit']}" for result in results.values() if "limit" in result), "")
     with matplotlib.rc_context(look):
-        if "quality" in results:
+        if any(name in results.get("quality", {}) for name in _SETS):
             written.append(_save(_recall_by_type(results["quality"], quick), out / "recall_by_type.png"))
         if measured and measured.rocs:
             written.append(_save(_roc(measured.rocs, quick), out / "roc.png"))

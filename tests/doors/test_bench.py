@@ -172,6 +172,14 @@ def test_a_quick_look_says_that_it_is_one(run, sets, tmp_path):
     assert "compared" not in result
 
 
+def test_a_single_question_has_nobody_to_be_foreign_to(run, sets, tmp_path):
+    ran = run("bench", "--data", str(sets / "longmemeval-dev"), "--out", str(tmp_path), "--limit", "1")
+    assert ran.code == 0, ran.err
+    result = json.loads((tmp_path / "gate.json").read_text())
+    assert result["foreign"] == {"recall@fa5": None, "recall@fa10": None, "auroc": None}
+    assert result["own"] == 1.0
+
+
 def test_one_set_alone_is_enough(run, sets, tmp_path):
     ran = run("bench", "--data", str(sets / "locomo"), "--out", str(tmp_path), "--no-compare", "--json")
     assert ran.code == 0, ran.out
