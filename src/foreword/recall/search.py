@@ -1,5 +1,6 @@
-"""Two lanes over one view. Words answer questions, not keyword lists: any informative term counts, rare ones first.
-Vectors find what was said in other words. Each lane reports what it saw; `fusion` weighs it."""
+"""Three lanes over one view. Words answer questions, not keyword lists: any informative term counts, rare ones first.
+Kin are words of like meaning, term by term. Vectors find what was said in other words altogether. Each lane reports
+what it saw; `fusion` weighs it."""
 
 from __future__ import annotations
 
@@ -12,8 +13,9 @@ from numpy.typing import NDArray
 
 from foreword.recall.dates import Span, spoken_of
 from foreword.recall.fusion import Field, Hit, Recipe, rank
-from foreword.recall.words import Term, ask_terms
-from foreword.store import Floats, Nearest, Slots, View
+from foreword.recall.kin import SAME, kin_of
+from foreword.recall.words import PLAIN_WEIGHT, Term, ask_terms
+from foreword.store import Floats, Nearest, Postings, Slots, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ _UNSEEN = 30
 _UNSEEN_VECTORS = 8
 _USUAL_MEAN, _USUAL_DEVIATION = 0.1, 0.1
 _WORD_POOL = 128
+_KIN_POOL = 64
 _SAMPLED = 16
 _VECTOR_POOL = 48
 
@@ -64,7 +67,7 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
     if query.empty or not view.size:
         return []
     words = _words(query.terms, view, settings.max_postings)
-    pool = _top(words.scores, _WORD_POOL)
+    pool = np.union1d(_top(words.scores, _WORD_POOL), _top(words.kin, _KIN_POOL))
     mean = deviation = 0.0
     if query.vector is not None:
         nearest = view.nearest(query.vector, model=query.model, limit=_VECTOR_POOL)
@@ -85,6 +88,9 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
         facts=view.facts(slots),
         words=words.scores[slots],
         held=words.held[slots],
+        likeness=words.likeness[:, slots],
+        kin=words.kin[slots],
+        said=np.isin(slots, words.said, assume_unique=True),
         similarity=similarity,
         mean=mean,
         deviation=deviation,
@@ -98,35 +104,66 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
 
 @dataclass(frozen=True, slots=True)
 class _Words:
+    """By slot: BM25, the kin lane's score, and which terms a memory holds; by term and slot: how like the memory's
+    closest word is to the term. `said` are the memories of the one person the ask names."""
+
     scores: Floats
+    kin: Floats
     held: NDArray[Any]
+    likeness: NDArray[np.uint8]
     rarity: Floats
+    said: Slots
 
 
 def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
-    """BM25 of every memory that holds any of the terms, and which of them it holds."""
-    postings = view.postings([term.hash for term in terms])
-    frequency = np.array([len(posting.slots) for posting in postings], np.float32)
+    """What the memories hold of the terms, and of words like them. Rare words are read first, kin last, while the
+    budget lasts; the rarest word is always read, however long its list."""
+    plain = [place for place, term in enumerate(terms) if term.weight >= PLAIN_WEIGHT]
+    relations = [(place, kin_of(terms[place].hash)) for place in plain]
+    wanted = [term.hash for term in terms] + [terms[place].said_by for place in plain]
+    postings = view.postings(wanted + [one for _, kin in relations for one in kin.hashes])
+    own, speakers, of_kin = postings[: len(terms)], postings[len(terms) : len(wanted)], iter(postings[len(wanted) :])
+    frequency = np.array([len(posting.slots) for posting in own], np.float32)
     weight = np.array([term.weight for term in terms], np.float32)
     size = view.size + _UNSEEN
     rarity = (np.log1p((size - frequency + 0.5) / (frequency + 0.5)) * weight).astype(np.float32)
-    scores = np.zeros(view.span, np.float32)
+    scores, kin_scores = np.zeros(view.span, np.float32), np.zeros(view.span, np.float32)
     held: NDArray[Any] = np.zeros(view.span, np.uint32 if len(terms) <= 32 else np.uint64)
+    likeness = np.zeros((len(terms), view.span), np.uint8)
     left = max_postings
     mean_length = max(view.mean_length, 1.0)
+    read: set[int] = set()
     for place in np.argsort(frequency, kind="stable").tolist():
-        posting = postings[place]
+        posting = own[place]
         if not len(posting.slots):
             continue
-        # The rarest word is always read, however long its list; the rest while the budget lasts.
         if len(posting.slots) > left and left < max_postings:
             break
         left -= len(posting.slots)
+        read.add(place)
         counts = posting.counts.astype(np.float32)
         norm = _K1 * (1 - _B + _B / mean_length * posting.lengths.astype(np.float32))
         scores[posting.slots] += rarity[place] * (_K1 + 1) * counts / (counts + norm)
         held[posting.slots] |= held.dtype.type(1 << place)
-    return _Words(scores, held, rarity)
+    for place, kin in relations:
+        row = likeness[place]
+        # The most alike come last and stay: they overwrite what stands there.
+        for like in kin.likeness:
+            slots = next(of_kin).slots
+            if len(slots) <= left:
+                left -= len(slots)
+                row[slots] = like
+        if place in read:
+            row[own[place].slots] = SAME
+        touched = np.flatnonzero(row != 0)
+        kin_scores[touched] += rarity[place] / SAME * row[touched]
+    return _Words(scores, kin_scores, held, likeness, rarity, _said(speakers))
+
+
+def _said(speakers: Sequence[Postings]) -> Slots:
+    """What the one person said whom the ask names; nothing where it names nobody who spoke, or several."""
+    spoke = [posting.slots for posting in speakers if len(posting.slots)]
+    return spoke[0] if len(spoke) == 1 else np.empty(0, np.int32)
 
 
 def _background(nearest: Nearest, size: int) -> tuple[float, float]:

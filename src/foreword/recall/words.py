@@ -28,7 +28,9 @@ _CJK = re.compile(
 _IDENTIFIER = re.compile(r"[_/\\@]|\w\.\w|\w:\w|[a-z][A-Z]|\d[a-zA-Z]|[a-zA-Z]\d")
 _MAX_TERM_CHARS = 64
 _MAX_COUNT = 255
-_TIME_WEIGHT = 0.25
+_TIME_WEIGHT = _RECKONING_WEIGHT = 0.25
+# Marks a sender's name beside the same word said in a text; no term of a text has a space in it.
+_SAID_BY = "by "
 # From this weight on a term is a word, or a piece of script without spaces; below, a fragment or a time.
 PLAIN_WEIGHT = 0.5
 # Beyond this a text is a dump: its first words are what it is about, and a megabyte must not stall a write.
@@ -51,6 +53,8 @@ _ASKING = frozenset(
     """tell told know knew remember remind recall mention mentioned say said ask asked think thought want wanted wonder
     explain describe show find look help hey hi hello thanks thank ok okay sure sorry actually currently""".split()
 )
+# What is to be done with the answer: counting, ordering. It tells little of where the answer stands.
+_RECKONING = frozenset("order earliest latest happen happened pass passed total number times".split())
 _MONTHS = "january february march april may june july august september october november december".split()
 
 _stemmers = threading.local()
@@ -62,6 +66,11 @@ def _stem(word: str) -> str:
     if stemmer is None:
         stemmer = _stemmers.english = Stemmer.Stemmer("english")
     return str(stemmer.stemWord(word))
+
+
+def stem(word: str) -> str:
+    """The term of one plain word; "" for a word that tells nothing."""
+    return _plain(word)
 
 
 @lru_cache(maxsize=100_000)
@@ -78,6 +87,11 @@ class Term:
     hash: int
     weight: float = 1.0
     name: bool = False
+
+    @property
+    def said_by(self) -> int:
+        """Found in everything that somebody of this name said."""
+        return word_hash(_SAID_BY + self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +117,9 @@ def bag(memory: Memory) -> Bag:
         about += f" {day.day} {_MONTHS[day.month - 1]} {day.year}"
     for term, _ in _terms(about):
         counts[term] += 1
+    for term, weight in _terms(memory.sender):
+        if weight == 1.0:
+            counts[_SAID_BY + term] = 1
     hashed: Counter[int] = Counter()
     for term, count in counts.items():
         hashed[word_hash(term)] += count
@@ -124,6 +141,8 @@ def ask_terms(text: str, *, limit: int, time: str = "") -> list[Term]:
             continue
         if term in timely:
             found[term] = Term(term, word_hash(term), _TIME_WEIGHT)
+        elif term in _RECKONING_STEMS:
+            found[term] = Term(term, word_hash(term), _RECKONING_WEIGHT)
         else:
             found[term] = Term(term, word_hash(term), weight, name=term in names)
     return sorted(found.values(), key=lambda term: -term.weight)[:limit]
@@ -197,3 +216,4 @@ def _cjk_terms(chunk: str) -> Iterator[tuple[str, float]]:
 
 
 _ASKING_STEMS = frozenset(_stem(word) for word in _ASKING)
+_RECKONING_STEMS = frozenset(_stem(word) for word in _RECKONING)

@@ -83,12 +83,15 @@ class _Segment:
     def _flat(self) -> NDArray[np.uint32]:
         return np.repeat(self.words, np.diff(self.starts))
 
-    def find(self, word: int) -> slice | None:
-        # A key of the array's own type, or numpy converts the whole array on every call.
-        place = int(self.words.searchsorted(np.uint32(word)))
-        if place == len(self.words) or self.words[place] != word:
-            return None
-        return slice(int(self.starts[place]), int(self.starts[place + 1]))
+    def find(self, words: NDArray[np.uint32]) -> list[tuple[int, int, int]]:
+        """Which of the words are here: each one's place among them, and where its run starts and ends."""
+        if not len(self.words):
+            return []
+        # Keys of the array's own type, or numpy converts the whole array on every call.
+        places = np.minimum(self.words.searchsorted(words), len(self.words) - 1)
+        known = np.flatnonzero(self.words[places] == words)
+        places = places[known]
+        return list(zip(known.tolist(), self.starts[places].tolist(), self.starts[places + 1].tolist(), strict=True))
 
 
 def _closest(distance: NDArray[np.uint16], wanted: int) -> NDArray[np.intp]:
@@ -343,19 +346,16 @@ class IndexView:
         self.mean_length = float(index._length.values[mask].mean()) if self.size else 0.0
 
     def postings(self, words: Sequence[int]) -> list[Postings]:
-        everything = self.size == self.span
-        return [self._posting(word, everything) for word in words]
+        keys = np.array(words, np.uint32)
+        runs: list[list[tuple[Slots, NDArray[np.uint8]]]] = [[] for _ in words]
+        for segment in self._index._segments:
+            for word, start, end in segment.find(keys):
+                runs[word].append((segment.slots[start:end], segment.counts[start:end]))
+        return [self._posting(found) if found else _EMPTY for found in runs]
 
-    def _posting(self, word: int, everything: bool) -> Postings:
-        found = [
-            (segment.slots[run], segment.counts[run])
-            for segment in self._index._segments
-            if (run := segment.find(word))
-        ]
-        if not found:
-            return _EMPTY
+    def _posting(self, found: Sequence[tuple[Slots, NDArray[np.uint8]]]) -> Postings:
         slots, counts = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
-        if not everything:
+        if self.size != self.span:
             keep = self._mask[slots]
             slots, counts = slots[keep], counts[keep]
         return Postings(slots, counts, self._index._length.values[slots])

@@ -1,0 +1,46 @@
+"""Words of like meaning: who asks about sports is also told of a tournament. `data/kin.npy` knows about fourteen
+thousand English words by the hashes of their stems; `tools/distil.py` makes it."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+# The likeness of a word to itself.
+SAME = 255
+
+
+class Kin(NamedTuple):
+    """The words like one word, least alike first; `likeness` below SAME."""
+
+    hashes: list[int]
+    likeness: list[int]
+
+
+class _Table(NamedTuple):
+    words: NDArray[np.uint32]
+    starts: NDArray[np.uint32]
+    kin: NDArray[np.uint16]
+    likeness: NDArray[np.uint8]
+
+
+_NONE = Kin([], [])
+
+
+@cache
+def _table() -> _Table:
+    with (resources.files("foreword.recall") / "data" / "kin.npy").open("rb") as file:
+        return _Table(*(np.load(file, allow_pickle=False) for _ in _Table._fields))
+
+
+def kin_of(word_hash: int) -> Kin:
+    table = _table()
+    place = int(table.words.searchsorted(np.uint32(word_hash)))
+    if place == len(table.words) or table.words[place] != word_hash:
+        return _NONE
+    run = slice(int(table.starts[place]), int(table.starts[place + 1]))
+    return Kin(table.words[table.kin[run]].tolist(), table.likeness[run].tolist())
