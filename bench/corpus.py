@@ -6,12 +6,9 @@ import random
 from collections.abc import Iterator
 
 from foreword import Event, Origin
+from foreword.providers.static import DATA, PIECES
+from foreword.recall.words import stem
 
-_ONSETS = (
-    "b bl br c ch cl cr d dr f fl fr g gl gr h j k l m n p pl pr qu r s sc sh sl sp st str t th tr v w y z".split()
-)
-_VOWELS = "a e i o u ai ea ee oa oo ou".split()
-_CODAS = "b ck d f g k l ll m n nd ng nt p r rd rk rn rt s ss st t th x".split()
 _COMMON = "the of and to a in is that it was for on with as at by this we had not are but from or have an".split()
 _TURNS_A_SESSION = 20
 
@@ -19,14 +16,11 @@ _TURNS_A_SESSION = 20
 class Corpus:
     def __init__(self, *, seed: int = 7, words: int = 20_000) -> None:
         self._random = random.Random(seed)
-        self.words = list(dict.fromkeys(self._word() for _ in range(words)))
+        listed = (DATA / PIECES).read_text("utf-8").split("\n")
+        # English words, the frequent ones first, as the embedder's vocabulary lists them: real ones have kin.
+        self.words = [word for word in listed if word.isascii() and word.isalpha() and stem(word)][:words]
         # Zipf's law: the n-th most frequent word comes about 1/n as often as the first.
         self._weights = [1 / (place + 2.7) for place in range(len(self.words))]
-
-    def _word(self) -> str:
-        pick = self._random.choice
-        syllables = self._random.choices((1, 2, 3), weights=(3, 5, 2))[0]
-        return "".join(pick(_ONSETS) + pick(_VOWELS) for _ in range(syllables)) + pick(_CODAS)
 
     def sentence(self, length: int) -> str:
         drawn = self._random.choices(self.words, weights=self._weights, k=length)

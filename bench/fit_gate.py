@@ -15,6 +15,7 @@ import json
 import random
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,11 +24,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.sets import Haystack, Question, find, longmemeval, silence
+from bench.sets import SESSION_PREFIX, Haystack, Question, find, longmemeval, silence
 from foreword import Foreword
 from foreword.gate import features
 from foreword.model import Signals
-from foreword.recall import bag, understand
+from foreword.recall import understand
 
 TARGET = Path(__file__).resolve().parents[1] / "src/foreword/gate/data/confidence.json"
 # Sessions beside the evidence: from a store of a few days to the whole history.
@@ -35,24 +36,28 @@ SIZES = (2, 10, None)
 STRANGERS = 4
 SILENT_ASKS = 6
 SHORT_TERMS = 3
-CLEAR_COVERAGE = 0.4
-TOP = 5
 FOLDS = 5
-RIDGE = 1e-3
+PARTS = {"own": 0.5, "foreign": 0.25, "silence": 0.25}
+RIDGE = 2e-3
 ROUNDS = 4
+STEPS = 2000
+PACE = 1.0
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One ask of one store: which of the first candidates helped, and what the gate saw of them. What stands in an
-    evidence session but neither holds the answer's words nor much of the question's is left out: nobody knows."""
+    """One ask of one store: which of the first candidates helped, and what the gate saw of them."""
 
     group: str
     deserved: bool
     kind: str
     candidates: Sequence[tuple[bool, Signals]]
+
+    @property
+    def part(self) -> str:
+        return "own" if self.deserved else "foreign" if self.kind == "foreign" else "silence"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -132,15 +137,13 @@ def _short(text: str) -> str:
 
 
 def _case(foreword: Foreword, group: str, kind: str, text: str, question: Question | None = None) -> Case:
-    found = sorted(foreword.search(text, limit=10), key=lambda one: -one.candidate.score)[:TOP]
-    candidates = []
-    answer = {term.hash for term in understand(question.answer, now=0.0).terms} if question else set()
-    for one in found:
-        signals = one.candidate.signals
-        helps = question is not None and one.memory.session.removeprefix("agent:main:") in question.evidence
-        if helps and signals.coverage < CLEAR_COVERAGE and not answer & set(bag(one.memory).words.tolist()):
-            continue
-        candidates.append((helps, signals))
+    candidates = [
+        (
+            question is not None and one.memory.session.removeprefix(SESSION_PREFIX) in question.evidence,
+            one.candidate.signals,
+        )
+        for one in foreword.search(text, limit=foreword.settings.recall.candidates)
+    ]
     return Case(group, question is not None, kind, candidates)
 
 
@@ -159,7 +162,7 @@ def _prepared(cases: Sequence[Case]) -> list[tuple[Case, Array, NDArray[np.bool_
 def _fit(cases: Sequence[Case]) -> tuple[list[str], Array]:
     """Logistic regression on the candidates that decide. The gate speaks or not by its best candidate, so each ask
     gives the best that helped and the best that did not; which those are follows from the weights, so the fit is
-    repeated. Asks that deserve memory weigh as much together as those that do not."""
+    repeated. Asks that deserve memory weigh half, strangers' questions and asks that deserve none a quarter each."""
     prepared = _prepared(cases)
     share = _shares([case for case, _, _ in prepared])
     names = ["bias", *features(Signals())]
@@ -172,17 +175,15 @@ def _fit(cases: Sequence[Case]) -> tuple[list[str], Array]:
                 among = np.flatnonzero(helped == label)
                 if len(among):
                     best = inputs[among[np.argmax(sure[among])]]
-                    rows.append(
-                        (best, float(label), share[case.deserved] * (0.5 if helped.any() and not label else 1.0))
-                    )
+                    rows.append((best, float(label), share[case.part] * (0.5 if helped.any() and not label else 1.0)))
         beta = _regression(*(np.array(column, np.float64) for column in zip(*rows, strict=True)))
     assert beta is not None
     return names, beta
 
 
-def _shares(cases: Sequence[Case]) -> dict[bool, float]:
-    deserved = sum(case.deserved for case in cases)
-    return {True: 0.5 / max(deserved, 1), False: 0.5 / max(len(cases) - deserved, 1)}
+def _shares(cases: Sequence[Case]) -> dict[str, float]:
+    counts = Counter(case.part for case in cases)
+    return {part: PARTS[part] / count for part, count in counts.items()}
 
 
 def _regression(inputs: Array, labels: Array, weights: Array) -> Array:
@@ -192,10 +193,14 @@ def _regression(inputs: Array, labels: Array, weights: Array) -> Array:
     beta = np.zeros(inputs.shape[1])
     beta[0] = -2.0
     ridge = np.r_[0.0, np.full(len(beta) - 1, RIDGE)]
-    for _ in range(3000):
-        chance = 1 / (1 + np.exp(-inputs @ beta))
-        beta -= 2.0 * (inputs.T @ (weights * (chance - labels)) / len(labels) + ridge * beta)
-        beta[1:] = np.maximum(beta[1:], 0)
+    ahead, momentum = beta, 1.0
+    for _ in range(STEPS):
+        chance = 1 / (1 + np.exp(-inputs @ ahead))
+        stepped = ahead - PACE * (inputs.T @ (weights * (chance - labels)) / len(labels) + ridge * ahead)
+        stepped[1:] = np.maximum(stepped[1:], 0)
+        # Nesterov's: a look ahead saves nine steps in ten.
+        faster = (1 + (1 + 4 * momentum**2) ** 0.5) / 2
+        ahead, beta, momentum = stepped + (momentum - 1) / faster * (stepped - beta), stepped, faster
     return beta
 
 
@@ -213,7 +218,7 @@ def _cross_validated(cases: Sequence[Case]) -> dict[str, Any]:
             best.setdefault(case.kind, []).append(float(sure.max()))
             chances.append(float(sure.max()))
             truths.append(float(helped[int(np.argmax(sure))]))
-            shares.append(share[case.deserved])
+            shares.append(share[case.part])
     own, foreign = np.array(best["own"]), np.array(best["foreign"])
     return {
         "calibration_error": round(_calibration_error(np.array(chances), np.array(truths), np.array(shares)), 4),

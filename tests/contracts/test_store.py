@@ -235,6 +235,9 @@ def test_no_question_to_a_store_reaches_beyond_its_scope(store: Store, audience:
             assert facts.row.tolist() == rows
             assert common.lengths.tolist() == facts.length.tolist() == [lengths[row] for row in rows]
             assert not len(unseen.slots)
+            held, never = view.holders([word_hash("common"), word_hash("never-said")])
+            assert held.tolist() == common.slots.tolist()
+            assert not len(never)
             assert all(
                 len(one.slots) == 1 for one in view.postings([word_hash(f"marble{row - 1}") for row in rows[:5]])
             )
@@ -369,6 +372,7 @@ def test_words_are_found_where_they_were_put(
             expected = {row: one[word] for row, one in enumerate(bags, 1) if word in one}
             assert dict(zip(rows, postings.counts.tolist(), strict=True)) == expected
             assert postings.lengths.tolist() == [sum(bags[row - 1].values()) for row in rows]
+            assert view.holders([word * 400_000_000])[0].tolist() == postings.slots.tolist()
     store.close()
 
 

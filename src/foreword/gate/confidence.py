@@ -27,7 +27,6 @@ def features(signals: Signals) -> dict[str, float]:
     # One word in common is a coincidence however rare it is; from three on it is none.
     several = min(max(signals.matched - 1, 0), 2) / 2
     return {
-        "density": signals.density,
         "context": signals.context,
         "information": information,
         "similarity": similarity,
@@ -36,10 +35,14 @@ def features(signals: Signals) -> dict[str, float]:
         "dated": signals.dated,
         "by_person": signals.by_person,
         "brevity": signals.brevity,
+        "present": signals.present,
+        "lead": signals.lead,
         "density_and_several": signals.density * several,
-        "density_and_similarity": signals.density * similarity,
         "coverage_and_several": signals.coverage * several,
         "information_and_similarity": information * similarity,
+        "kin_and_similarity": signals.kin * similarity,
+        "kin_by_person": signals.kin * signals.by_person,
+        "similarity_by_person": similarity * signals.by_person,
     }
 
 

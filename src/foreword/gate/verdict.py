@@ -10,6 +10,9 @@ from itertools import takewhile
 from foreword.gate.confidence import confidence
 from foreword.model import Candidate, Judged, Verdict
 
+# Words of like meaning are mentioned when they add this share of the ask.
+_WORTH_TELLING = 0.1
+
 
 @dataclass(frozen=True, slots=True)
 class GatePolicy:
@@ -76,6 +79,8 @@ def _short_of(sure: float) -> str:
 def _why(candidate: Candidate, sure: float, bar: float, policy: GatePolicy) -> str:
     signals = candidate.signals
     held = f"holds {signals.coverage:.0%} of what was asked"
+    if signals.kin - signals.coverage >= _WORTH_TELLING:
+        held += f", {signals.kin:.0%} with words of like meaning"
     if signals.names < 0.5:
         held += ", not the names in it"
     if signals.dated == 0.0:

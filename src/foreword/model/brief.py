@@ -15,10 +15,13 @@ class Signals:
 
     coverage      share of the ask's information (IDF mass) found in the memory itself, 0..1
     density       the largest share of it that stands within a few sentences
-    context       the same with its neighbours in the conversation counted in
+    kin           the same as coverage, with words of like meaning counted by their likeness
+    context       the same as kin, with its neighbours in the conversation counted in
     matched       how many informative terms of the ask it holds
     information   how much the held terms single it out: their IDF mass in units of what it takes to find one memory
                   among all in scope; at 1 chance alone would find about one
+    present       share of it whose words occur anywhere in scope: what nobody ever spoke of cannot be answered
+    lead          how far ahead of the sixth best conversation it is, as a share of the best
     similarity    dense similarity as standard deviations above this scope's own background
     names         share of the ask's names, numbers and identifiers that it holds; 1 when the ask has none
     by_person     1 when a person said it, 0 when an agent or a tool did
@@ -28,9 +31,12 @@ class Signals:
 
     coverage: float = 0.0
     density: float = 0.0
+    kin: float = 0.0
     context: float = 0.0
     matched: int = 0
     information: float = 0.0
+    present: float = 0.0
+    lead: float = 0.0
     similarity: float = 0.0
     names: float = 1.0
     by_person: float = 0.0

@@ -20,6 +20,9 @@ from foreword.recall.kin import SAME
 from foreword.recall.words import PLAIN_WEIGHT, Term
 from foreword.store import Facts, Floats, Slots
 
+# The best conversation is far ahead when five lie between it and the one it is measured against.
+_FAR_BEHIND = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
@@ -59,6 +62,7 @@ class Field:
     deviation: float
     terms: Sequence[Term]
     rarity: Floats
+    present: NDArray[np.bool_]
     span: Span | None
     in_scope: int
 
@@ -99,7 +103,7 @@ def rank(field: Field, recipe: Recipe, *, limit: int) -> list[Hit]:
     order = np.lexsort((field.slots, -score))[: max(limit, recipe.weighed)]
     order, score = _placed(field, order, score, recipe, limit)
     lanes = {"words": words, "kin": kin, "vectors": vectors, "neighbours": neighbours, "session": session}
-    return _explained(field, order, score, lanes, dated, before, after)
+    return _explained(field, order, score, lanes, dated, before, after, _lead(base, field.facts.session))
 
 
 def _placed(
@@ -148,6 +152,15 @@ def _best_of_session(base: Floats, session: NDArray[np.int32], count: int) -> Fl
     return result
 
 
+def _lead(base: Floats, session: NDArray[np.int32]) -> Floats:
+    """How far each memory is ahead of the sixth best conversation; a memory without one stands for itself."""
+    alone = np.where(session < 0, -2 - np.arange(len(session)), session)
+    order = np.lexsort((-base, alone))
+    bests = base[order][np.flatnonzero(np.diff(alone[order], prepend=alone[order][:1] - 1))]
+    behind = np.sort(bests)[-_FAR_BEHIND - 1] if len(bests) > _FAR_BEHIND else np.float32(0)
+    return np.asarray(np.maximum(base - behind, 0) / (float(base.max()) or 1.0), np.float32)
+
+
 def _dated(field: Field) -> Floats:
     if field.span is None:
         return np.full(len(field.slots), 0.5, np.float32)
@@ -163,11 +176,15 @@ def _explained(
     dated: Floats,
     before: NDArray[np.intp],
     after: NDArray[np.intp],
+    lead: Floats,
 ) -> list[Hit]:
     bits = field.held.dtype.type(1) << np.arange(len(field.terms), dtype=field.held.dtype)
     held_or_none = np.append(field.held, field.held.dtype.type(0))
     own = (field.held[order, None] & bits) != 0
     around = ((held_or_none[order] | held_or_none[before[order]] | held_or_none[after[order]])[:, None] & bits) != 0
+    # Each memory's likeness to each term; one more column for a missing neighbour, at -1.
+    alike = np.pad(field.likeness, ((0, 0), (0, 1)))
+    beside = np.maximum(alike[:, before[order]], alike[:, after[order]])
     mass = float(field.rarity.sum()) or 1.0
     coverage = own @ field.rarity / mass
     names = np.array([term.name for term in field.terms], np.bool_)
@@ -177,9 +194,12 @@ def _explained(
     # One column for each signal, made for all hits at once: single numpy values are slow to read.
     columns = {
         "coverage": coverage,
-        "context": around @ field.rarity / mass,
+        "kin": field.rarity @ alike[:, order] / (mass * SAME),
+        "context": field.rarity @ np.maximum(alike[:, order], beside) / (mass * SAME),
         "information": coverage * (mass / math.log(field.in_scope + 2)),
         "matched": np.count_nonzero(own & plain, axis=1),
+        "present": np.full(len(order), field.rarity[field.present].sum() / mass),
+        "lead": lead[order],
         "similarity": (field.similarity[order] - field.mean) / deviation,
         "names": (around & names) @ field.rarity / names_mass if names_mass else np.ones(len(order)),
         "by_person": field.facts.by_person[order].astype(np.float64),

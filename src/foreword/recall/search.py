@@ -15,7 +15,7 @@ from foreword.recall.dates import Span, spoken_of
 from foreword.recall.fusion import Field, Hit, Recipe, rank
 from foreword.recall.kin import SAME, kin_of
 from foreword.recall.words import PLAIN_WEIGHT, Term, ask_terms
-from foreword.store import Floats, Nearest, Postings, Slots, View
+from foreword.store import Floats, Nearest, Slots, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,7 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
         deviation=deviation,
         terms=query.terms,
         rarity=words.rarity,
+        present=words.present,
         span=query.span,
         in_scope=view.size + _UNSEEN,
     )
@@ -105,13 +106,15 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
 @dataclass(frozen=True, slots=True)
 class _Words:
     """By slot: BM25, the kin lane's score, and which terms a memory holds; by term and slot: how like the memory's
-    closest word is to the term. `said` are the memories of the one person the ask names."""
+    closest word is to the term. `present` are the terms that occur at all, `said` the memories of the one person whom
+    the ask names."""
 
     scores: Floats
     kin: Floats
     held: NDArray[Any]
     likeness: NDArray[np.uint8]
     rarity: Floats
+    present: NDArray[np.bool_]
     said: Slots
 
 
@@ -120,9 +123,11 @@ def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
     budget lasts; the rarest word is always read, however long its list."""
     plain = [place for place, term in enumerate(terms) if term.weight >= PLAIN_WEIGHT]
     relations = [(place, kin_of(terms[place].hash)) for place in plain]
-    wanted = [term.hash for term in terms] + [terms[place].said_by for place in plain]
-    postings = view.postings(wanted + [one for _, kin in relations for one in kin.hashes])
-    own, speakers, of_kin = postings[: len(terms)], postings[len(terms) : len(wanted)], iter(postings[len(wanted) :])
+    own = view.postings([term.hash for term in terms])
+    others = view.holders(
+        [terms[place].said_by for place in plain] + [one for _, kin in relations for one in kin.hashes]
+    )
+    speakers, of_kin = others[: len(plain)], iter(others[len(plain) :])
     frequency = np.array([len(posting.slots) for posting in own], np.float32)
     weight = np.array([term.weight for term in terms], np.float32)
     size = view.size + _UNSEEN
@@ -149,7 +154,7 @@ def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
         row = likeness[place]
         # The most alike come last and stay: they overwrite what stands there.
         for like in kin.likeness:
-            slots = next(of_kin).slots
+            slots = next(of_kin)
             if len(slots) <= left:
                 left -= len(slots)
                 row[slots] = like
@@ -157,12 +162,12 @@ def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
             row[own[place].slots] = SAME
         touched = np.flatnonzero(row != 0)
         kin_scores[touched] += rarity[place] / SAME * row[touched]
-    return _Words(scores, kin_scores, held, likeness, rarity, _said(speakers))
+    return _Words(scores, kin_scores, held, likeness, rarity, frequency > 0, _said(speakers))
 
 
-def _said(speakers: Sequence[Postings]) -> Slots:
+def _said(speakers: Sequence[Slots]) -> Slots:
     """What the one person said whom the ask names; nothing where it names nobody who spoke, or several."""
-    spoke = [posting.slots for posting in speakers if len(posting.slots)]
+    spoke = [slots for slots in speakers if len(slots)]
     return spoke[0] if len(spoke) == 1 else np.empty(0, np.int32)
 
 

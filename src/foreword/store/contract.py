@@ -87,6 +87,9 @@ class View(Protocol):
 
     def postings(self, words: Sequence[int]) -> list[Postings]: ...
 
+    def holders(self, words: Sequence[int]) -> list[Slots]:
+        """Where each word occurs, and nothing more about it."""
+
     def nearest(self, vector: Floats, *, model: str, limit: int) -> Nearest: ...
 
     def similarity(self, vector: Floats, slots: Slots, *, model: str) -> Floats:

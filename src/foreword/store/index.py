@@ -346,19 +346,32 @@ class IndexView:
         self.mean_length = float(index._length.values[mask].mean()) if self.size else 0.0
 
     def postings(self, words: Sequence[int]) -> list[Postings]:
+        return [self._posting(found) if found else _EMPTY for found in self._runs(words)]
+
+    def holders(self, words: Sequence[int]) -> list[Slots]:
+        return [self._holders(found) if found else _EMPTY.slots for found in self._runs(words)]
+
+    def _runs(self, words: Sequence[int]) -> list[list[tuple[_Segment, int, int]]]:
+        """Of each word, the segments that hold it and where its run starts and ends in them."""
         keys = np.array(words, np.uint32)
-        runs: list[list[tuple[Slots, NDArray[np.uint8]]]] = [[] for _ in words]
+        runs: list[list[tuple[_Segment, int, int]]] = [[] for _ in words]
         for segment in self._index._segments:
             for word, start, end in segment.find(keys):
-                runs[word].append((segment.slots[start:end], segment.counts[start:end]))
-        return [self._posting(found) if found else _EMPTY for found in runs]
+                runs[word].append((segment, start, end))
+        return runs
 
-    def _posting(self, found: Sequence[tuple[Slots, NDArray[np.uint8]]]) -> Postings:
-        slots, counts = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
+    def _posting(self, found: Sequence[tuple[_Segment, int, int]]) -> Postings:
+        slots = np.concatenate([segment.slots[start:end] for segment, start, end in found])
+        counts = np.concatenate([segment.counts[start:end] for segment, start, end in found])
         if self.size != self.span:
             keep = self._mask[slots]
             slots, counts = slots[keep], counts[keep]
         return Postings(slots, counts, self._index._length.values[slots])
+
+    def _holders(self, found: Sequence[tuple[_Segment, int, int]]) -> Slots:
+        runs = [segment.slots[start:end] for segment, start, end in found]
+        slots = runs[0] if len(runs) == 1 else np.concatenate(runs)
+        return slots if self.size == self.span else slots[self._mask[slots]]
 
     def nearest(self, vector: Floats, *, model: str, limit: int) -> Nearest:
         space = self._index.space(model, self.connection)
