@@ -37,7 +37,9 @@ STRANGERS = 4
 SILENT_ASKS = 6
 SHORT_TERMS = 3
 FOLDS = 5
-PARTS = {"own": 0.5, "foreign": 0.25, "silence": 0.25}
+CUT = "-cut-"
+# How much each kind of ask weighs: rather more of a day deserves nothing than something.
+PARTS = {"own": 0.33, "short": 0.12, "foreign": 0.25, "silence": 0.3}
 RIDGE = 2e-3
 ROUNDS = 4
 STEPS = 2000
@@ -51,13 +53,13 @@ class Case:
     """One ask of one store: which of the first candidates helped, and what the gate saw of them."""
 
     group: str
-    deserved: bool
     kind: str
+    whole: bool
     candidates: Sequence[tuple[bool, Signals]]
 
     @property
     def part(self) -> str:
-        return "own" if self.deserved else "foreign" if self.kind == "foreign" else "silence"
+        return self.kind if self.kind in PARTS else "silence"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -105,14 +107,14 @@ def _cases(haystacks: Sequence[Haystack], silences: Sequence[tuple[str, str]]) -
                 with store.filled(Path(folder)) as foreword:
                     if question.answerable:
                         for kind, text in (("own", question.text), ("short", _short(question.text))):
-                            yield _case(foreword, haystack.id, kind, text, question)
+                            yield _case(foreword, store, kind, text, question)
                     strangers = [one.questions[0] for one in dice.sample(others, STRANGERS)]
                     for stranger in strangers:
                         if not stranger.evidence & keys:
-                            yield _case(foreword, haystack.id, "foreign", stranger.text)
+                            yield _case(foreword, store, "foreign", stranger.text)
                     for _ in range(SILENT_ASKS):
                         kind, text = dice.choice(silences)
-                        yield _case(foreword, haystack.id, kind, text)
+                        yield _case(foreword, store, kind, text)
             if sys.stderr.isatty():
                 print(f"\r{place + 1} of {len(haystacks)} histories", end="", file=sys.stderr, flush=True)
 
@@ -125,7 +127,7 @@ def _cut(haystack: Haystack, size: int | None, dice: random.Random) -> Haystack:
     kept = [session for session in haystack.sessions if session[0] in evidence] + dice.sample(
         rest, min(size, len(rest))
     )
-    return replace(haystack, id=f"{haystack.id}-{size}", sessions=sorted(kept, key=lambda session: session[1]))
+    return replace(haystack, id=f"{haystack.id}{CUT}{size}", sessions=sorted(kept, key=lambda session: session[1]))
 
 
 def _short(text: str) -> str:
@@ -136,7 +138,7 @@ def _short(text: str) -> str:
     return " ".join(word for word in words if word in kept)
 
 
-def _case(foreword: Foreword, group: str, kind: str, text: str, question: Question | None = None) -> Case:
+def _case(foreword: Foreword, store: Haystack, kind: str, text: str, question: Question | None = None) -> Case:
     candidates = [
         (
             question is not None and one.memory.session.removeprefix(SESSION_PREFIX) in question.evidence,
@@ -144,7 +146,8 @@ def _case(foreword: Foreword, group: str, kind: str, text: str, question: Questi
         )
         for one in foreword.search(text, limit=foreword.settings.recall.candidates)
     ]
-    return Case(group, question is not None, kind, candidates)
+    group, _, cut = store.id.partition(CUT)
+    return Case(group, kind, not cut, candidates)
 
 
 def _prepared(cases: Sequence[Case]) -> list[tuple[Case, Array, NDArray[np.bool_]]]:
@@ -162,7 +165,7 @@ def _prepared(cases: Sequence[Case]) -> list[tuple[Case, Array, NDArray[np.bool_
 def _fit(cases: Sequence[Case]) -> tuple[list[str], Array]:
     """Logistic regression on the candidates that decide. The gate speaks or not by its best candidate, so each ask
     gives the best that helped and the best that did not; which those are follows from the weights, so the fit is
-    repeated. Asks that deserve memory weigh half, strangers' questions and asks that deserve none a quarter each."""
+    repeated."""
     prepared = _prepared(cases)
     share = _shares([case for case, _, _ in prepared])
     names = ["bias", *features(Signals())]
@@ -205,7 +208,8 @@ def _regression(inputs: Array, labels: Array, weights: Array) -> Array:
 
 
 def _cross_validated(cases: Sequence[Case]) -> dict[str, Any]:
-    """What the confidence does on histories it was not fitted on: of each ask, the candidate that decides."""
+    """What the confidence does on histories it was not fitted on: of each ask, the candidate that decides. Recall and
+    shares are those of whole histories, calibration is that of all sizes."""
     groups = sorted({case.group for case in cases})
     best: dict[str, list[float]] = {}
     share = _shares(cases)
@@ -215,7 +219,8 @@ def _cross_validated(cases: Sequence[Case]) -> dict[str, Any]:
         _, beta = _fit([case for case in cases if case.group not in held])
         for case, inputs, helped in _prepared([case for case in cases if case.group in held]):
             sure = 1 / (1 + np.exp(-inputs @ beta))
-            best.setdefault(case.kind, []).append(float(sure.max()))
+            if case.whole:
+                best.setdefault(case.kind, []).append(float(sure.max()))
             chances.append(float(sure.max()))
             truths.append(float(helped[int(np.argmax(sure))]))
             shares.append(share[case.part])

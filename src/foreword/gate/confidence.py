@@ -26,8 +26,8 @@ def features(signals: Signals) -> dict[str, float]:
     information = min(signals.information, _MUCH_INFORMATION) / _MUCH_INFORMATION
     # One word in common is a coincidence however rare it is; from three on it is none.
     several = min(max(signals.matched - 1, 0), 2) / 2
+    asked = min(signals.asked, _MUCH_INFORMATION) / _MUCH_INFORMATION
     return {
-        "context": signals.context,
         "information": information,
         "similarity": similarity,
         "several": several,
@@ -41,7 +41,8 @@ def features(signals: Signals) -> dict[str, float]:
         "coverage_and_several": signals.coverage * several,
         "information_and_similarity": information * similarity,
         "kin_and_similarity": signals.kin * similarity,
-        "kin_by_person": signals.kin * signals.by_person,
+        "context_and_asked": signals.context * asked,
+        "kin_by_person_and_asked": signals.kin * signals.by_person * asked,
         "similarity_by_person": similarity * signals.by_person,
     }
 

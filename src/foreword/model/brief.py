@@ -20,6 +20,7 @@ class Signals:
     matched       how many informative terms of the ask it holds
     information   how much the held terms single it out: their IDF mass in units of what it takes to find one memory
                   among all in scope; at 1 chance alone would find about one
+    asked         how much the ask as a whole could single out, in the same units: little in small talk
     present       share of it whose words occur anywhere in scope: what nobody ever spoke of cannot be answered
     lead          how far ahead of the sixth best conversation it is, as a share of the best
     similarity    dense similarity as standard deviations above this scope's own background
@@ -35,6 +36,7 @@ class Signals:
     context: float = 0.0
     matched: int = 0
     information: float = 0.0
+    asked: float = 0.0
     present: float = 0.0
     lead: float = 0.0
     similarity: float = 0.0

@@ -191,12 +191,15 @@ def _explained(
     names_mass = float(field.rarity[names].sum())
     plain = np.array([term.weight >= PLAIN_WEIGHT for term in field.terms], np.bool_)
     deviation = field.deviation or math.inf
+    # In units of what it takes to find one memory among all.
+    asked = mass / math.log(field.in_scope + 2)
     # One column for each signal, made for all hits at once: single numpy values are slow to read.
     columns = {
         "coverage": coverage,
         "kin": field.rarity @ alike[:, order] / (mass * SAME),
         "context": field.rarity @ np.maximum(alike[:, order], beside) / (mass * SAME),
-        "information": coverage * (mass / math.log(field.in_scope + 2)),
+        "information": coverage * asked,
+        "asked": np.full(len(order), asked),
         "matched": np.count_nonzero(own & plain, axis=1),
         "present": np.full(len(order), field.rarity[field.present].sum() / mass),
         "lead": lead[order],
