@@ -28,8 +28,8 @@ _FAR_BEHIND = 5
 class Recipe:
     """The weights, chosen by measurement (docs/decisions/0003-recall.md)."""
 
-    words: float = 0.5
-    kin: float = 0.8
+    words: float = 0.4
+    kin: float = 1.0
     vectors: float = 0.8
     # An agent's long answer holds a word like every word: there, kin count less.
     kin_of_agents: float = 0.3

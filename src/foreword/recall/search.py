@@ -51,6 +51,8 @@ _B = 0.4
 _UNSEEN = 30
 _UNSEEN_VECTORS = 8
 _USUAL_MEAN, _USUAL_DEVIATION = 0.1, 0.1
+# A word that stands in more of the memories than this share, and in more than a few, is nobody's kin: it tells nothing.
+_KIN_SHARE, _KIN_FEW = 0.03, 8
 _WORD_POOL = 128
 _KIN_POOL = 64
 _SAMPLED = 16
@@ -137,6 +139,7 @@ def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
     likeness = np.zeros((len(terms), view.span), np.uint8)
     left = max_postings
     mean_length = max(view.mean_length, 1.0)
+    most = max(_KIN_SHARE * view.size, _KIN_FEW)
     read: set[int] = set()
     for place in np.argsort(frequency, kind="stable").tolist():
         posting = own[place]
@@ -155,7 +158,7 @@ def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
         # The most alike come last and stay: they overwrite what stands there.
         for like in kin.likeness:
             slots = next(of_kin)
-            if len(slots) <= left:
+            if len(slots) <= min(left, most):
                 left -= len(slots)
                 row[slots] = like
         if place in read:
