@@ -7,7 +7,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -133,7 +133,7 @@ def bag(memory: Memory) -> Bag:
 def ask_terms(text: str, *, limit: int, time: str = "") -> list[Term]:
     """What an ask looks for, in the order it was said; at most `limit`, plain words before fragments. The words in
     which it speaks of a `time` count little: memories are dated, and seldom name their own date."""
-    names = {term for chunk in _names(text) for term, weight in _terms(chunk) if weight == 1.0}
+    names = {term for chunk in names_in(text) for term, weight in _terms(chunk) if weight == 1.0}
     timely = {term for term, _ in _terms(time)}
     found: dict[str, Term] = {}
     for term, weight in _terms(text):
@@ -148,19 +148,25 @@ def ask_terms(text: str, *, limit: int, time: str = "") -> list[Term]:
     return sorted(found.values(), key=lambda term: -term.weight)[:limit]
 
 
-def _names(text: str) -> Iterator[str]:
-    """Chunks that name something: capitalised inside a sentence, an identifier, or holding a digit."""
+def names_in(text: str, *, unknown_first: Callable[[str], bool] = lambda word: False) -> Iterator[str]:
+    """Chunks that name something: capitalised inside a sentence, an identifier, or holding a digit. A sentence begins
+    with a capital in any case; `unknown_first` says which first words are names all the same."""
     start = True
     for chunk in _CHUNK.finditer(text):
         word = chunk[0]
         between = text[chunk.end() : chunk.end() + 2]
         if (
             any(letter.isdigit() for letter in word)
-            or (word[0].isupper() and not start and word != "I")
+            or (word[0].isupper() and word != "I" and (not start or unknown_first(word)))
             or _IDENTIFIER.search(word)
         ):
             yield word
         start = between[:1] in (".", "!", "?", "\n")
+
+
+def whole_term(chunk: str) -> str:
+    """The one term that stands for all of a chunk: of a path or an identifier the whole; "" where there is none."""
+    return next((term for term, weight in reversed(list(_terms(chunk))) if weight == 1.0), "")
 
 
 def _terms(text: str) -> Iterator[tuple[str, float]]:
