@@ -14,8 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bench.histories import SESSION_PREFIX, read, say
-from bench.sets import Haystack, Question
+from bench.histories import read, say
+from bench.sets import SESSION_PREFIX, Haystack, Question
 from foreword import Ask, Foreword, Memory, Settings
 from foreword.errors import BadInput
 from foreword.recall import bag, understand
@@ -90,7 +90,7 @@ def _compared(linked: Foreword, plain: Foreword, question: Question, number: int
     joined = [one for one in after if one["injected"] and one["link"] and "by way of" in one["reason"]]
     return Counter(
         questions=1,
-        linked_questions=bool(any(one["link"] for one in after)),
+        linked_questions=any(one["link"] for one in after),
         direct_evidence=evidence(before),
         direct_wordless=evidence(before, wordless=True),
         added=len(added),
@@ -99,12 +99,22 @@ def _compared(linked: Foreword, plain: Foreword, question: Question, number: int
         injected=len(joined),
         injected_evidence=evidence(joined),
         injected_wordless=evidence(joined, wordless=True),
-        direct_changed=not direct <= {one["id"] for one in after},
-        silence_changed=any(one["injected"] for one in before) != any(one["injected"] for one in after),
+        direct_changed=_found(before) != _found(one for one in after if one["id"] in direct)
+        or not _injected(before) <= _injected(after),
+        silence_changed=bool(_injected(before)) != bool(_injected(after)),
     )
 
 
+def _found(candidates: Iterable[dict[str, Any]]) -> list[tuple[float, str]]:
+    return sorted((one["score"], one["id"]) for one in candidates)
+
+
+def _injected(candidates: Iterable[dict[str, Any]]) -> set[str]:
+    return {one["id"] for one in candidates if one["injected"]}
+
+
 def _is_evidence(memory: Memory, question: Question) -> bool:
+    # LoCoMo names turns, LongMemEval whole sessions.
     return memory.source_id in question.evidence or memory.session.removeprefix(SESSION_PREFIX) in question.evidence
 
 
@@ -124,7 +134,7 @@ _MEANING = {
     "injected": "memories injected by a link",
     "injected_evidence": "of them evidence",
     "injected_wordless": "of them evidence that shares no word",
-    "direct_changed": "questions whose direct candidates changed",
+    "direct_changed": "questions whose direct candidates, or what was given of them, changed",
     "silence_changed": "questions answered instead of silence, or silent instead",
 }
 

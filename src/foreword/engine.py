@@ -49,6 +49,8 @@ _MOST_RESULTS = 100
 _MOST_NEIGHBOURS = 1000
 _MOST_LISTED = 1_000_000
 _TO_JUDGE = 10
+# Among how many of the best candidates the sure ones are looked for that may lead to others.
+_LIKELY = 5
 # The intent of an ask is read from its beginning; redacting a megabyte of pasted log first would take seconds.
 _READ_CHARS = 40_000
 # Why a candidate that passed was left out: no setting of the gate changes that.
@@ -324,7 +326,7 @@ class Foreword:
         """The candidates with the links that lead from the sure ones to others, and behind them what only a link leads
         to. Where nothing is sure, nothing is linked: the gate would not let it pass."""
         most, floor = self._settings.recall.associated, self._settings.gate.floor
-        scored = ((gate.confidence(one.signals), one.memory) for one in candidates) if most else ()
+        scored = ((gate.confidence(one.signals), one.memory) for one in candidates[:_LIKELY]) if most else ()
         sure = sorted((one for one in scored if one[0] >= floor), key=lambda one: -one[0])
         if not sure:
             return list(candidates)

@@ -8,29 +8,34 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from foreword.model import Link, Memory, Origin
 from foreword.recall.dates import DAYS, MONTHS
 from foreword.recall.kin import is_common
-from foreword.recall.words import names_in, stem, whole_term, word_hash
+from foreword.recall.words import IDENTIFIER, names_in, stem, whole_term, word_hash
 from foreword.store import View
 
 _MOST_SOURCES = 3
 _MOST_WORDS = 24
 _MOST_LINKS = 8
-_MOST_REACHED = 12
-_READ_CHARS = 4000
+_MOST_REACHED = 5
+_READ_CHARS = 2000
 # A word links while at most this share of the scope holds it, and few memories in all.
 _RARE_SHARE = 0.02
 _MOST_HOLDERS = 24
 _FEW_HOLDERS = 3
-# What a link lends when it leads to one memory; one that leads to several lends less to each.
+# What a link lends when it leads to one memory; one that leads to several lends less to each. A name or a place alone
+# is too little for the gate as it comes; a reference, an identifier or two names are not (decision 0003).
 _REFERENCE = 0.95
-_FILE = 0.85
-_NAME = 0.85
-_BESIDE = 0.5
+_IDENTIFIER = 0.85
+_NAME = 0.6
+_AFTER = 0.4
+_BEFORE = 0.25
+# A shorter one is a size, an hour or an abbreviation.
+_IDENTIFIER_CHARS = 5
 _REFERRED = re.compile(r"(?<![\w.-])m([1-9]\d{0,17})(?![\w-])")
 # A day is in the date of every memory, a small number anywhere.
 _TELLS_NOTHING = re.compile(r"\d{1,3}|(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|am|pm|:\d\d)", re.IGNORECASE)
@@ -41,6 +46,15 @@ _CALENDAR = frozenset(stem(word) for word in (*MONTHS, *DAYS))
 class _Step:
     share: float
     words: Sequence[str]
+
+    def joined(self, other: _Step | None) -> _Step:
+        """Links that agree support one another; together they are still not certain."""
+        if other is None:
+            return self
+        return _Step(1 - (1 - other.share) * (1 - self.share), (*other.words, *self.words))
+
+
+_HERE = _Step(1.0, ())
 
 
 def spread(sure: Sequence[Memory], asked: Iterable[str], view: View) -> dict[int, Link]:
@@ -66,30 +80,30 @@ def _reached(memory: Memory, asked: frozenset[str], view: View) -> dict[int, _St
     """By row, where the links of one memory lead in at most two steps."""
     here = view.slots([memory.row]).tolist()
     steps: dict[int, _Step] = {}
-    for slots, share, words in _links(memory, asked, view):
+    for slots, share, words in _links(memory, asked, view, here):
         for slot in slots:
-            known = steps.get(slot, _Step(0.0, ()))
-            # Links that agree support one another; together they are still not certain.
-            steps[slot] = _Step(1 - (1 - known.share) * (1 - share), (*known.words, words))
-    linked = list(steps.items())
-    for slot, side in _beside(here, view):
-        known = steps.get(slot, _Step(0.0, ()))
-        steps[slot] = _Step(1 - (1 - known.share) * (1 - _BESIDE), (*known.words, f"said {side} it"))
-    for start, step in linked:
-        for slot, side in _beside([start], view):
-            if slot not in steps:
-                steps[slot] = _Step(step.share * _BESIDE, (*step.words, f"said {side} that"))
+            steps[slot] = _Step(share, (words,)).joined(steps.get(slot))
+    # From here, and from where the strongest links led: in conversation the next turn is about the same.
+    starts = [*here, *sorted(steps, key=lambda slot: -steps[slot].share)[:_MOST_LINKS]]
+    facts = view.facts(np.array(starts, np.int32))
+    for start, after, before in zip(starts, facts.after.tolist(), facts.before.tolist(), strict=True):
+        first = steps.get(start, _HERE)
+        for slot, share, side in ((after, _AFTER, "after"), (before, _BEFORE, "before")):
+            if slot >= 0 and slot not in here and (first is _HERE or slot not in steps):
+                step = _Step(first.share * share, (*first.words, f"said {side} {'it' if first is _HERE else 'that'}"))
+                steps[slot] = step.joined(steps.get(slot))
     rows = view.facts(np.fromiter(steps, np.int32, len(steps))).row.tolist()
     return dict(zip(rows, steps.values(), strict=True))
 
 
-def _links(memory: Memory, asked: frozenset[str], view: View) -> list[tuple[list[int], float, str]]:
+def _links(
+    memory: Memory, asked: frozenset[str], view: View, here: Sequence[int]
+) -> list[tuple[list[int], float, str]]:
     """Each link with a destination: where it leads, what it lends to each memory there, and its words."""
     referred = [f"m{digits}" for digits in _REFERRED.findall(memory.text[:_READ_CHARS])][:_MOST_LINKS]
     links = [(view.slots([int(one[1:])]).tolist(), _REFERENCE, one) for one in referred]
     words = _words(memory, asked)
     few = min(max(int(_RARE_SHARE * view.size), _FEW_HOLDERS), _MOST_HOLDERS)
-    here = view.slots([memory.row]).tolist()
     for (shown, strength), posting in zip(words.values(), view.postings([*map(word_hash, words)]), strict=True):
         if len(posting.slots) <= few + 1:
             others = [slot for slot in posting.slots.tolist() if slot not in here]
@@ -101,23 +115,16 @@ def _words(memory: Memory, asked: frozenset[str]) -> dict[str, tuple[str, float]
     """The terms that link a memory to others, each as it is written and with its strength."""
     found = {memory.id: (memory.id, _REFERENCE)}
     named = names_in(memory.text[:_READ_CHARS], unknown_first=_unknown)
-    for strength, chunks in ((_FILE, memory.files), (_NAME, memory.concepts), (_NAME, named)):
-        for chunk in chunks:
-            term = whole_term(chunk)
-            if term and term not in asked and term not in _CALENDAR and not _TELLS_NOTHING.fullmatch(chunk):
-                found.setdefault(term, (chunk, strength))
-            if len(found) == _MOST_WORDS:
-                return found
+    for chunk in chain(memory.files, memory.concepts, named):
+        term = whole_term(chunk)
+        if term and term not in asked and term not in _CALENDAR and not _TELLS_NOTHING.fullmatch(chunk):
+            one_thing = chunk in memory.files or (len(chunk) >= _IDENTIFIER_CHARS and IDENTIFIER.search(chunk))
+            found.setdefault(term, (chunk, _IDENTIFIER if one_thing else _NAME))
+        if len(found) == _MOST_WORDS:
+            break
     return found
 
 
 def _unknown(word: str) -> bool:
     """Whether the first word of a sentence is a name: it is nobody's common word, or something belongs to it."""
     return word.endswith(("'s", "’s")) or not is_common(word_hash(stem(word)))
-
-
-def _beside(slots: Sequence[int], view: View) -> list[tuple[int, str]]:
-    """The turns before and after, where the view may see them."""
-    facts = view.facts(np.array(slots, np.int32))
-    both = ((facts.before.tolist(), "before"), (facts.after.tolist(), "after"))
-    return [(slot, side) for column, side in both for slot in column if slot >= 0]

@@ -25,7 +25,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-zA-Z
 _CJK = re.compile(
     r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ebef]+"
 )
-_IDENTIFIER = re.compile(r"[_/\\@]|\w\.\w|\w:\w|[a-z][A-Z]|\d[a-zA-Z]|[a-zA-Z]\d")
+IDENTIFIER = re.compile(r"[_/\\@]|\w\.\w|\w:\w|[a-z][A-Z]|\d[a-zA-Z]|[a-zA-Z]\d")
 _MAX_TERM_CHARS = 64
 _MAX_COUNT = 255
 _TIME_WEIGHT = _RECKONING_WEIGHT = 0.25
@@ -155,10 +155,11 @@ def names_in(text: str, *, unknown_first: Callable[[str], bool] = lambda word: F
     for chunk in _CHUNK.finditer(text):
         word = chunk[0]
         between = text[chunk.end() : chunk.end() + 2]
-        if (
+        # Most words are small letters alone, and name nothing.
+        if not (word.isalpha() and word.islower()) and (
             any(letter.isdigit() for letter in word)
             or (word[0].isupper() and word != "I" and (not start or unknown_first(word)))
-            or _IDENTIFIER.search(word)
+            or IDENTIFIER.search(word)
         ):
             yield word
         start = between[:1] in (".", "!", "?", "\n")
@@ -178,7 +179,7 @@ def _terms(text: str) -> Iterator[tuple[str, float]]:
         if not chunk.isascii() and _CJK.search(chunk):
             yield from _cjk_terms(chunk)
             continue
-        identifier = bool(_IDENTIFIER.search(chunk))
+        identifier = bool(IDENTIFIER.search(chunk))
         parts = [
             hump for part in _JOINT.split(chunk) for hump in (_HUMP.split(part) if identifier else (part,)) if hump
         ]
