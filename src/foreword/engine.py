@@ -31,12 +31,13 @@ from foreword.model import (
     Recorded,
     Scope,
     Session,
+    Signals,
     content_hash,
     row_of,
 )
 from foreword.place import Place, Where, in_project, kept, place_of, scope_of
 from foreword.providers import Embedder, open_embedder
-from foreword.recall import Query, bag, density, intent, recall, understand
+from foreword.recall import Query, bag, density, intent, may_follow, recall, spread, understand
 from foreword.record import check, check_time, clean, off_the_record, own_words, redact, take
 from foreword.settings import Loaded, Settings, load
 from foreword.store import Draft, Forgotten, Frozen, SqliteStore, Store
@@ -48,10 +49,12 @@ _MOST_RESULTS = 100
 _MOST_NEIGHBOURS = 1000
 _MOST_LISTED = 1_000_000
 _TO_JUDGE = 10
+# Among how many of the best candidates the sure ones are looked for that may lead to others.
+_LIKELY = 5
 # The intent of an ask is read from its beginning; redacting a megabyte of pasted log first would take seconds.
 _READ_CHARS = 40_000
 # Why a candidate that passed was left out: no setting of the gate changes that.
-_LEFT_OUT = (compose.ALREADY_SAID, compose.NO_ROOM)
+_LEFT_OUT = (compose.ALREADY_SAID, compose.NO_ROOM, compose.ALONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +309,7 @@ class Foreword:
             hits = recall(query, view, self._settings.recall, limit=limit)
             in_scope = view.size
         memories = {memory.row: memory for memory in self._store.get([hit.row for hit in hits], scope)}
-        return [
+        candidates = [
             Candidate(
                 memories[hit.row],
                 hit.score,
@@ -316,7 +319,34 @@ class Foreword:
             )
             for hit in hits
             if hit.row in memories
-        ], in_scope
+        ]
+        return self._linked(candidates, query, scope)[:limit], in_scope
+
+    def _linked(self, candidates: Sequence[Candidate], query: Query, scope: Scope) -> list[Candidate]:
+        """The candidates with the links that lead from the sure ones to others, and behind them what only a link leads
+        to. Where nothing is sure, nothing is linked: the gate would not let it pass."""
+        most, floor = self._settings.recall.associated, self._settings.gate.floor
+        scored = ((gate.confidence(one.signals), one.memory) for one in candidates[:_LIKELY]) if most else ()
+        sure = sorted((one for one in scored if one[0] >= floor), key=lambda one: -one[0])
+        if not sure:
+            return list(candidates)
+        with self._store.view(scope) as view:
+            reached = spread([memory for _, memory in sure], (term.text for term in query.terms), view)
+        known = {one.memory.row: one.memory for one in candidates}
+        new = self._store.get([row for row in reached if row not in known], scope)
+        follow = [memory.row for memory in (*known.values(), *new) if memory.row in reached and may_follow(memory)]
+        links = {row: reached[row] for row in sorted(follow, key=lambda row: -reached[row].share)[:most]}
+        last = min(one.score for one in candidates)
+        return [
+            replace(one, link=link, lanes={**one.lanes, "links": link.share})
+            if (link := links.get(one.memory.row))
+            else one
+            for one in candidates
+        ] + [
+            Candidate(memory, last * link.share, {"links": link.share}, Signals(names=0.0), link=link)
+            for memory in new
+            if (link := links.get(memory.row))
+        ]
 
     def _receipt(self, place: Place, now: float, query: str) -> dict[str, Any]:
         return {

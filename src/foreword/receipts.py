@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
 from foreword.errors import BadInput
-from foreword.model import Candidate, Feedback, Memory, Signals, Verdict
+from foreword.model import Candidate, Feedback, Link, Memory, Signals, Verdict
 
 PREFIX = "r"
 # What one memory would have cost a host that pushes its best hits without asking whether they help.
@@ -51,6 +51,7 @@ def candidates_of(verdict: Verdict, injected: Iterable[int], left_out: Mapping[s
                 "lanes": dict(one.candidate.lanes),
                 "signals": {name: getattr(one.candidate.signals, name) for name in _SIGNALS},
                 "terms": list(one.candidate.terms),
+                "link": asdict(one.candidate.link) if one.candidate.link else None,
                 "tokens": memory.tokens,
             }
         )
@@ -71,6 +72,7 @@ def judged_again(receipt: Receipt) -> list[Candidate]:
             lanes=one["lanes"],
             signals=Signals(**{name: value for name, value in one["signals"].items() if name in _SIGNALS}),
             terms=tuple(one["terms"]),
+            link=Link(**one["link"]) if one.get("link") else None,
         )
         for one in receipt["candidates"]
     ]
@@ -96,7 +98,8 @@ def replayed(receipt: Receipt, verdict: Verdict, *, kept_out: Sequence[str], mos
     """What a verdict under other settings would have given in this turn; what was left out for a reason that no
     setting of the gate changes stays out."""
     out = left_out(receipt, kept_out)
-    after = [one.candidate.memory.id for one in verdict.chosen if one.candidate.memory.id not in out]
+    chosen = [one for one in verdict.chosen if one.candidate.memory.id not in out]
+    after = [] if all(one.by_link for one in chosen) else [one.candidate.memory.id for one in chosen]
     return Replayed(receipt["id"], receipt["ask"], given(receipt), after[:most], verdict.reason, receipt["feedback"])
 
 

@@ -233,6 +233,7 @@ def test_no_question_to_a_store_reaches_beyond_its_scope(store: Store, audience:
             common, unseen = view.postings([word_hash("common"), word_hash("never-said")])
             facts = view.facts(common.slots)
             assert facts.row.tolist() == rows
+            assert view.slots([*(memory.row for memory in world), 0, 10**18]).tolist() == common.slots.tolist()
             assert common.lengths.tolist() == facts.length.tolist() == [lengths[row] for row in rows]
             assert not len(unseen.slots)
             held, never = view.holders([word_hash("common"), word_hash("never-said")])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreword.gate import GatePolicy, confidence, features, judge
-from foreword.model import Candidate, Memory, Signals, Verdict
+from foreword.model import Candidate, Link, Memory, Signals, Verdict
 
 S4 = GatePolicy(confident=0.75, floor=0.12, companion=0.5)
 
@@ -130,6 +130,52 @@ def test_reasons_say_what_is_missing() -> None:
     assert "50%" in one.reason
     assert "not the names in it" in one.reason
     assert "of another time" in one.reason
+
+
+# Links
+
+
+@pytest.mark.proves("S13")
+@settings(max_examples=300, deadline=None)
+@given(
+    strengths=st.lists(st.floats(0, 1), min_size=1, max_size=8),
+    policy=POLICIES,
+    links=st.lists(st.tuples(st.integers(1, 9), st.floats(0, 1)) | st.none(), min_size=8, max_size=8),
+)
+def test_links_add_to_what_is_given_and_change_nothing_else(
+    strengths: list[float], policy: GatePolicy, links: list[tuple[int, float] | None]
+) -> None:
+    plain = candidates_of(*map(signals_of, strengths))
+    linked = [
+        replace(one, link=Link(link[0], "a name", link[1]) if link else None)
+        for one, link in zip(plain, links, strict=False)
+    ]
+    before, after = judge(plain, policy), judge(linked, policy)
+    assert rows(after)[: len(before.chosen)] == rows(before), "first what passes by itself"
+    assert bool(after.chosen) == bool(before.chosen), "silence is neither broken nor made"
+    assert after.reason == before.reason
+    sure = {one.candidate.memory.row: one.confidence for one in before.chosen}
+    for one in after.chosen[len(before.chosen) :]:
+        assert one.by_link
+        assert one.candidate.link is not None
+        assert one.confidence <= sure[one.candidate.link.source] + 1e-4
+        assert one.confidence >= policy.floor - 1e-4
+    assert len(after.judged) == len(plain)
+
+
+@pytest.mark.proves("S13")
+def test_only_a_confident_memory_lends_and_the_reason_names_the_way() -> None:
+    sure, unsure = sure_of(0.9), sure_of(0.05)
+    candidates = candidates_of(sure, unsure)
+    linked = [candidates[0], replace(candidates[1], link=Link(1, "Priya", 0.8))]
+    verdict = judge(linked, S4)
+    assert rows(verdict) == [1, 2]
+    assert verdict.chosen[1].reason == "by way of m1: Priya"
+    assert verdict.chosen[1].confidence == pytest.approx(0.72, abs=0.01)
+    assert rows(judge(linked, GatePolicy(confident=0.75, floor=0.74))) == [1], "what is lent must pass the same bar"
+    assert "by way of m1: Priya" in judge(linked, GatePolicy(confident=0.75, floor=0.74)).judged[1].reason
+    middling = [*candidates_of(sure_of(0.5), sure_of(0.5)), replace(candidates[1], link=Link(1, "Priya", 0.8))]
+    assert rows(judge(middling, S4)) == [1, 2], "what passes only together lends nothing"
 
 
 # Confidence

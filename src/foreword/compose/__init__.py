@@ -1,11 +1,12 @@
 """Verdicts in, a brief within its budget out. Pure."""
 
 from foreword.compose.budget import ComposeSettings, count_tokens
-from foreword.compose.layers import ALREADY_SAID, NO_ROOM, Composed, compact, hot, stable
+from foreword.compose.layers import ALONE, ALREADY_SAID, NO_ROOM, Composed, compact, hot, stable
 from foreword.compose.render import title
 from foreword.compose.shed import Past, TurnSettings, excluded, held_back, is_retry
 
 __all__ = [
+    "ALONE",
     "ALREADY_SAID",
     "NO_ROOM",
     "ComposeSettings",

@@ -12,6 +12,7 @@ from foreword.model import Judged, Memory
 _SHORTEST_SNIPPET_CHARS = 120
 ALREADY_SAID = "already in this conversation"
 NO_ROOM = "no room left in the budget"
+ALONE = "what leads to it is already in this conversation"
 _Write = Callable[[Sequence[Memory], Sequence[Memory]], str]
 
 
@@ -27,10 +28,12 @@ class Composed:
 
 
 def hot(chosen: Sequence[Judged], delivered: Collection[int], settings: ComposeSettings) -> Composed:
-    """The turn's memories, best first, each shown once until the conversation is compacted."""
+    """The turn's memories, best first, each shown once until the conversation is compacted. What only a link led to is
+    never shown alone."""
     fresh = [one for one in chosen if one.candidate.memory.row not in delivered]
     left_out = [(one.candidate.memory.id, ALREADY_SAID) for one in chosen if one not in fresh]
-    if chosen and not fresh:
+    if chosen and all(one.by_link for one in fresh):
+        left_out += [(one.candidate.memory.id, ALONE) for one in fresh]
         return Composed("", (), 0, "everything worth saying is already in this conversation", left_out)
     left_out += [
         (one.candidate.memory.id, f"only {settings.max_memories} fit") for one in fresh[settings.max_memories :]
@@ -39,7 +42,7 @@ def hot(chosen: Sequence[Judged], delivered: Collection[int], settings: ComposeS
     text = ""
     for one in fresh[: settings.max_memories]:
         memory = one.candidate.memory
-        added = _fitting(shown, memory, tuple(one.candidate.terms), settings)
+        added = _fitting(shown, memory, tuple(one.candidate.terms), settings) if shown or not one.by_link else None
         if added is None:
             left_out.append((memory.id, NO_ROOM))
             continue

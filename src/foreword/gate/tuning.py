@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from foreword.gate.verdict import GatePolicy, passing, ranked
+from foreword.gate.verdict import GatePolicy, joining, passing, ranked
 from foreword.model import Candidate, Feedback
 
 # With fewer judged turns, or for the sake of a single one, a hasty word would decide.
@@ -115,13 +115,18 @@ class _Scored:
         self.feedback = turn.feedback
         self._sure = [sure for sure, _ in scored]
         self._ids = [candidate.memory.id for _, candidate in scored]
+        self._linked = scored if any(candidate.link for _, candidate in scored) else ()
         self._given = frozenset(turn.given)
         self._out = frozenset(turn.kept_out)
         self._most = most
 
     def under(self, policy: GatePolicy) -> frozenset[str]:
         """What these settings would have given."""
-        chosen = [one for one in self._ids[: passing(self._sure, policy)] if one not in self._out]
+        count = passing(self._sure, policy)
+        chosen = [one for one in self._ids[:count] if one not in self._out]
+        if chosen and self._linked:
+            joined = (self._ids[place] for place in joining(self._linked, count, policy))
+            chosen += [one for one in joined if one not in self._out]
         return frozenset(chosen[: self._most])
 
     def agrees(self, policy: GatePolicy) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from foreword.gate.confidence import confidence
-from foreword.model import Candidate, Judged, Verdict
+from foreword.model import Candidate, Judged, Memory, Verdict
 
 # Words of like meaning are mentioned when they add this share of the ask.
 _WORTH_TELLING = 0.1
@@ -34,12 +34,19 @@ def judge(candidates: Sequence[Candidate], policy: GatePolicy) -> Verdict:
     if not candidates:
         return Verdict((), (), "nothing in scope shares a word or a meaning with the ask")
     scored = ranked(candidates)
-    best = scored[0][0]
+    sure = [one for one, _ in scored]
+    best = sure[0]
     bar = max(policy.floor, policy.companion * best)
-    judged = tuple(
+    count = passing(sure, policy)
+    joined = joining(scored, count, policy)
+    answers = [
         Judged(candidate, round(sure, 4), sure >= bar, _why(candidate, sure, bar, policy)) for sure, candidate in scored
-    )
-    passed = judged[: passing([sure for sure, _ in scored], policy)]
+    ]
+    for place, lent in joined.items():
+        candidate = scored[place][1]
+        answers[place] = Judged(candidate, round(lent, 4), True, _way(candidate), by_link=True)
+    passed = (*answers[:count], *(answers[place] for place in joined))
+    judged = (*passed, *(one for place, one in enumerate(answers) if place >= count and place not in joined))
     if best >= policy.confident:
         return Verdict(passed, judged, f"the best is {best:.2f} sure, at or above {policy.confident:.2f}")
     if best < policy.floor:
@@ -71,9 +78,31 @@ def passing(sure: Sequence[float], policy: GatePolicy) -> int:
     return over if sure[0] >= policy.confident or over >= 2 else 0
 
 
+def joining(scored: Sequence[tuple[float, Candidate]], count: int, policy: GatePolicy) -> dict[int, float]:
+    """By place in `scored`, what joins the first `count` that are given: a memory to which one of them lends enough of
+    its confidence by a link, and is confident itself. What is lent, the most first; nothing ever joins silence."""
+    lenders = {one.memory.row: sure for sure, one in scored[:count] if sure >= policy.confident}
+    if not lenders:
+        return {}
+    bar = max(policy.floor, policy.companion * scored[0][0])
+    lent = {
+        place: one.link.share * lenders[one.link.source]
+        for place, (_, one) in enumerate(scored[count:], start=count)
+        if one.link and one.link.source in lenders
+    }
+    enough = [(place, sure) for place, sure in lent.items() if sure >= bar]
+    return dict(sorted(enough, key=lambda one: -one[1]))
+
+
 def _short_of(sure: float) -> str:
     """Cut, not rounded: 0.749 is not 0.75."""
     return f"{math.floor(sure * 100) / 100:.2f}"
+
+
+def _way(candidate: Candidate) -> str:
+    """How one came to a memory that does not hold what was asked; "" where no link leads."""
+    link = candidate.link
+    return f"by way of {Memory('', row=link.source).id}: {link.words}" if link else ""
 
 
 def _why(candidate: Candidate, sure: float, bar: float, policy: GatePolicy) -> str:
@@ -88,4 +117,6 @@ def _why(candidate: Candidate, sure: float, bar: float, policy: GatePolicy) -> s
     if sure >= bar:
         return held
     bar_name = "the floor" if bar == policy.floor else "its share of the best"
+    if candidate.link:
+        held = f"{held}, {_way(candidate)}"
     return f"{held}; {_short_of(sure)} is below {bar_name} ({bar:.2f})"

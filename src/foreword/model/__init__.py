@@ -1,6 +1,6 @@
 """Values: no I/O, no clock."""
 
-from foreword.model.brief import Brief, Candidate, Judged, Signals, Style, Verdict
+from foreword.model.brief import Brief, Candidate, Judged, Link, Signals, Style, Verdict
 from foreword.model.feedback import Feedback
 from foreword.model.frames import content_hash, strip_frames
 from foreword.model.memory import Audience, Kind, Memory, Origin, Scope, row_of
@@ -15,6 +15,7 @@ __all__ = [
     "Feedback",
     "Judged",
     "Kind",
+    "Link",
     "Memory",
     "Origin",
     "Outcome",

@@ -47,14 +47,25 @@ class Signals:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """What leads to a memory from one that was found directly: the row of that one, the words or the place they have
+    in common, and the share of its confidence that the link lends."""
+
+    source: int
+    words: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory that recall proposes, with what each lane said about it."""
+    """A memory that recall proposes, with what each lane said about it, and the strongest link that leads to it."""
 
     memory: Memory
     score: float
     lanes: Mapping[str, float] = field(default_factory=dict)
     signals: Signals = field(default_factory=Signals)
     terms: Sequence[str] = field(default_factory=tuple)
+    link: Link | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,8 @@ class Judged:
     confidence: float
     passed: bool
     reason: str
+    # Whether it passes by the confidence that a link lends it, not by its own.
+    by_link: bool = False
 
 
 @dataclass(frozen=True, slots=True)

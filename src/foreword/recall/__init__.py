@@ -1,5 +1,6 @@
 """Ask in, candidates out."""
 
+from foreword.recall.activation import may_follow, spread
 from foreword.recall.fusion import Hit
 from foreword.recall.intent import Intent, IntentSettings, intent
 from foreword.recall.passages import passages
@@ -17,7 +18,9 @@ __all__ = [
     "bag",
     "density",
     "intent",
+    "may_follow",
     "passages",
     "recall",
+    "spread",
     "understand",
 ]

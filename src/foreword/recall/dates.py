@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-           "december")  # fmt: skip
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+          "december")  # fmt: skip
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "couple": 2, "three": 3, "few": 3, "four": 4, "five": 5, "six": 6,
             "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12}  # fmt: skip
 _MONTH = (
@@ -34,7 +34,7 @@ _PATTERNS = tuple(
         r"(?P<which>last|this|past|previous)(?: the)? (?P<unit>week(?:end)?|month|year)",
         rf"(?:in |over |during )?the (?:last|past) {_COUNT} (?P<back>day|week|month|year)s?",
         rf"{_COUNT} (?P<unit>day|week|month|year)s? ago",
-        rf"(?P<which>last|this|on|past|previous) (?P<weekday>{'|'.join(_DAYS)})",
+        rf"(?P<which>last|this|on|past|previous) (?P<weekday>{'|'.join(DAYS)})",
     )
 )
 _LENGTH_DAYS = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}
@@ -97,7 +97,7 @@ def _range(given: dict[str, str], now: datetime) -> tuple[datetime, datetime] | 
         back = {"yesterday": 1, "last night": 1, "the day before yesterday": 2}.get(given["near"], 0)
         return today - back * one, today - (back - 1) * one
     if "weekday" in given:
-        back = (today.weekday() - _DAYS.index(given["weekday"])) % 7 or (0 if given["which"] == "this" else 7)
+        back = (today.weekday() - DAYS.index(given["weekday"])) % 7 or (0 if given["which"] == "this" else 7)
         return today - back * one, today - (back - 1) * one
     if "back" in given:
         return today - _count(given) * _LENGTH_DAYS[given["back"]] * one, today + one
@@ -111,7 +111,7 @@ def _range(given: dict[str, str], now: datetime) -> tuple[datetime, datetime] | 
 
 
 def _month(given: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
-    number = next(place for place, name in enumerate(_MONTHS, 1) if name.startswith(given["month"][:3]))
+    number = next(place for place, name in enumerate(MONTHS, 1) if name.startswith(given["month"][:3]))
     year = int(given["year"]) if "year" in given else today.year - (number > today.month)
     if "day" in given:
         day = datetime(year, number, int(given["day"]))

@@ -37,6 +37,13 @@ def _table() -> _Table:
         return _Table(*(np.load(file, allow_pickle=False) for _ in _Table._fields))
 
 
+def is_common(word_hash: int) -> bool:
+    """Whether this is the stem of a word that English texts are full of."""
+    table = _table()
+    place = int(table.words.searchsorted(np.uint32(word_hash)))
+    return place < len(table.words) and int(table.words[place]) == word_hash
+
+
 def kin_of(word_hash: int) -> Kin:
     table = _table()
     place = int(table.words.searchsorted(np.uint32(word_hash)))

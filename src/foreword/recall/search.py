@@ -25,6 +25,10 @@ class RecallSettings:
         default=250_000,
         metadata={"help": "How many word occurrences one ask may read; rare words are read first."},
     )
+    associated: int = field(
+        default=2,
+        metadata={"help": "How many memories recall may link to the sure ones by a name, a file or a place; 0: none."},
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -25,7 +25,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-zA-Z
 _CJK = re.compile(
     r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ebef]+"
 )
-_IDENTIFIER = re.compile(r"[_/\\@]|\w\.\w|\w:\w|[a-z][A-Z]|\d[a-zA-Z]|[a-zA-Z]\d")
+IDENTIFIER = re.compile(r"[_/\\@]|\w\.\w|\w:\w|[a-z][A-Z]|\d[a-zA-Z]|[a-zA-Z]\d")
 _MAX_TERM_CHARS = 64
 _MAX_COUNT = 255
 _TIME_WEIGHT = _RECKONING_WEIGHT = 0.25
@@ -133,7 +133,7 @@ def bag(memory: Memory) -> Bag:
 def ask_terms(text: str, *, limit: int, time: str = "") -> list[Term]:
     """What an ask looks for, in the order it was said; at most `limit`, plain words before fragments. The words in
     which it speaks of a `time` count little: memories are dated, and seldom name their own date."""
-    names = {term for chunk in _names(text) for term, weight in _terms(chunk) if weight == 1.0}
+    names = {term for chunk in names_in(text) for term, weight in _terms(chunk) if weight == 1.0}
     timely = {term for term, _ in _terms(time)}
     found: dict[str, Term] = {}
     for term, weight in _terms(text):
@@ -148,19 +148,26 @@ def ask_terms(text: str, *, limit: int, time: str = "") -> list[Term]:
     return sorted(found.values(), key=lambda term: -term.weight)[:limit]
 
 
-def _names(text: str) -> Iterator[str]:
-    """Chunks that name something: capitalised inside a sentence, an identifier, or holding a digit."""
+def names_in(text: str, *, unknown_first: Callable[[str], bool] = lambda word: False) -> Iterator[str]:
+    """Chunks that name something: capitalised inside a sentence, an identifier, or holding a digit. A sentence begins
+    with a capital in any case; `unknown_first` says which first words are names all the same."""
     start = True
     for chunk in _CHUNK.finditer(text):
         word = chunk[0]
         between = text[chunk.end() : chunk.end() + 2]
-        if (
+        # Most words are small letters alone, and name nothing.
+        if not (word.isalpha() and word.islower()) and (
             any(letter.isdigit() for letter in word)
-            or (word[0].isupper() and not start and word != "I")
-            or _IDENTIFIER.search(word)
+            or (word[0].isupper() and word != "I" and (not start or unknown_first(word)))
+            or IDENTIFIER.search(word)
         ):
             yield word
         start = between[:1] in (".", "!", "?", "\n")
+
+
+def whole_term(chunk: str) -> str:
+    """The one term that stands for all of a chunk: of a path or an identifier the whole; "" where there is none."""
+    return next((term for term, weight in reversed(list(_terms(chunk))) if weight == 1.0), "")
 
 
 def _terms(text: str) -> Iterator[tuple[str, float]]:
@@ -172,7 +179,7 @@ def _terms(text: str) -> Iterator[tuple[str, float]]:
         if not chunk.isascii() and _CJK.search(chunk):
             yield from _cjk_terms(chunk)
             continue
-        identifier = bool(_IDENTIFIER.search(chunk))
+        identifier = bool(IDENTIFIER.search(chunk))
         parts = [
             hump for part in _JOINT.split(chunk) for hump in (_HUMP.split(part) if identifier else (part,)) if hump
         ]

@@ -85,6 +85,9 @@ class View(Protocol):
     @property
     def mean_length(self) -> float: ...
 
+    def slots(self, rows: Sequence[int]) -> Slots:
+        """Where these memories are; the ones that the view may not see are left out."""
+
     def postings(self, words: Sequence[int]) -> list[Postings]: ...
 
     def holders(self, words: Sequence[int]) -> list[Slots]:

@@ -345,6 +345,15 @@ class IndexView:
         self.size = int(np.count_nonzero(mask))
         self.mean_length = float(index._length.values[mask].mean()) if self.size else 0.0
 
+    def slots(self, rows: Sequence[int]) -> Slots:
+        known = self._index._row.values[: self.span]
+        wanted = np.array(rows, np.int64)
+        # Rows are numbered upwards, and slots follow them.
+        slots: Slots = np.searchsorted(known, wanted).astype(np.int32)
+        inside = slots < self.span
+        slots, wanted = slots[inside], wanted[inside]
+        return np.asarray(slots[(known[slots] == wanted) & self._mask[slots]], np.int32)
+
     def postings(self, words: Sequence[int]) -> list[Postings]:
         return [self._posting(found) if found else _EMPTY for found in self._runs(words)]
 
