@@ -22,7 +22,11 @@ def signals_of(strength: float) -> Signals:
         density=strength,
         by_person=strength,
         brevity=strength,
+        kin=strength,
         context=strength,
+        asked=3.0,
+        present=1.0,
+        lead=strength,
         matched=2,  # a whole number: growing with the rest it would make the confidence jump
         information=3 * strength,
         similarity=8 * strength,
