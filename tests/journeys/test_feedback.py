@@ -127,7 +127,7 @@ def test_what_was_given_under_a_gate_of_the_past_is_compared_with_the_present_on
         loose.record(Event(fact, session=MAIN))
     for number in range(5):
         brief = loose.brief(
-            Ask(f"Tell me about the {number} Tuesdays behind the colour.", session=f"agent:main:{number}")
+            Ask(f"Why are there {number} colours behind the moon on Tuesdays?", session=f"agent:main:{number}")
         )
         loose.feedback(brief.receipt, "noise")
     raised = open_home().tune()

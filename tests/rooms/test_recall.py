@@ -130,10 +130,19 @@ def test_words_of_like_meaning_find_what_shares_no_word(
     assert not held & {term.hash for term in understand(asked, now=0.0).terms}
 
 
-def test_vectors_find_what_neither_words_nor_their_kin_do(history: History) -> None:
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("What could make her sick?", "peanuts"),
+        ("How do I log into the wifi box?", "router"),
+        ("What is wrong with the old timepiece?", "watch"),
+        ("What did the owner of the flat promise?", "landlord"),
+    ],
+)
+def test_vectors_find_what_neither_words_nor_their_kin_do(history: History, asked: str, answer: str) -> None:
     live(history)
-    assert "peanuts" in history.best("Which nuts must she avoid eating?")
-    assert "peanuts" not in history.best("Which nuts must she avoid eating?", vectors=False)
+    assert answer in history.best(asked)
+    assert answer not in history.best(asked, vectors=False)
 
 
 def test_what_somebody_said_goes_before_what_was_said_to_them(history: History) -> None:
