@@ -1,4 +1,5 @@
-"""Which words are alike, from a table of word-piece vectors: the file that `foreword.recall.kin` reads."""
+"""Which words are alike, from a table of word-piece vectors, and how usual each is: the file that
+`foreword.recall.kin` reads."""
 
 from __future__ import annotations
 
@@ -16,14 +17,21 @@ Floats = npt.NDArray[np.float32]
 # Below this cosine two words have nothing to do with each other; likeness is counted from the second on.
 ALIKE, NOTHING = 0.4, 0.2
 _AT_ONCE = 512
+# Zipf's law: the n-th most frequent word makes up about a tenth of 1/n of running text; a message has some 25 words.
+_FIRST, _MESSAGE_WORDS, _AT_MOST = 0.1, 25, 0.5
 
 
 def write(file: Path, starts: list[str], table: Floats) -> None:
-    """`starts` are whole words, `table` their vectors. Words with one stem are one word; the closest pair counts."""
+    """`starts` are whole words, the frequent first from "the" on, `table` their vectors. Words with one stem are one
+    word; the closest pair counts."""
     stems = [stem(word) if word.isascii() and word.isalpha() else "" for word in starts]
     words = sorted({one for one in stems if one}, key=word_hash)
     number = {word: place for place, word in enumerate(words)}
     owner = np.array([number.get(one, -1) for one in stems])
+    usual = np.zeros(len(words))
+    for place in range(starts.index("the"), len(starts)):
+        if owner[place] >= 0:
+            usual[owner[place]] += _FIRST * _MESSAGE_WORDS / (place - starts.index("the") + 1)
     vectors = table[owner >= 0] / np.maximum(np.linalg.norm(table[owner >= 0], axis=1, keepdims=True), 1e-9)
     owner = owner[owner >= 0]
     alike: list[dict[int, float]] = [defaultdict(float) for _ in words]
@@ -46,5 +54,6 @@ def write(file: Path, starts: list[str], table: Floats) -> None:
             np.append(0, np.cumsum(sizes)).astype(np.uint32),
             np.array(kin, np.uint16),
             np.array(likeness, np.uint8),
+            np.minimum(usual, _AT_MOST).astype(np.float32),
         ):
             np.save(out, column)

@@ -145,6 +145,13 @@ def test_vectors_find_what_neither_words_nor_their_kin_do(history: History, aske
     assert answer not in history.best(asked, vectors=False)
 
 
+def test_a_usual_word_that_nobody_said_yet_counts_less_than_a_rare_one(history: History) -> None:
+    live(history)
+    [(text, hit), *_] = history.ask("When do I see the library?")
+    assert "library" in text
+    assert hit.signals.coverage > 0.55, "'see' stands in no memory, and still is no rare word"
+
+
 def test_what_somebody_said_goes_before_what_was_said_to_them(history: History) -> None:
     history.say("Thanks Mara, the pottery class sounds lovely.", sender="Theo")
     history.say("I signed up for the pottery class.", sender="Mara")

@@ -1,5 +1,6 @@
-"""Words of like meaning: who asks about sports is also told of a tournament. `data/kin.npy` knows about fourteen
-thousand English words by the hashes of their stems; `tools/distil.py` makes it."""
+"""What is known of words beforehand: which are of like meaning, so that who asks about sports is also told of a
+tournament, and how usual each is. `data/kin.npy` knows about fourteen thousand English words by the hashes of their
+stems; `tools/distil.py` makes it."""
 
 from __future__ import annotations
 
@@ -15,10 +16,12 @@ SAME = 255
 
 
 class Kin(NamedTuple):
-    """The words like one word, least alike first; `likeness` below SAME."""
+    """The words like one word, least alike first, `likeness` below SAME; and in which share of ordinary messages the
+    word itself stands."""
 
     hashes: list[int]
     likeness: list[int]
+    usual: float
 
 
 class _Table(NamedTuple):
@@ -26,9 +29,10 @@ class _Table(NamedTuple):
     starts: NDArray[np.uint32]
     kin: NDArray[np.uint16]
     likeness: NDArray[np.uint8]
+    usual: NDArray[np.float32]
 
 
-_NONE = Kin([], [])
+NO_KIN = Kin([], [], 0.0)
 
 
 @cache
@@ -48,6 +52,6 @@ def kin_of(word_hash: int) -> Kin:
     table = _table()
     place = int(table.words.searchsorted(np.uint32(word_hash)))
     if place == len(table.words) or table.words[place] != word_hash:
-        return _NONE
+        return NO_KIN
     run = slice(int(table.starts[place]), int(table.starts[place + 1]))
-    return Kin(table.words[table.kin[run]].tolist(), table.likeness[run].tolist())
+    return Kin(table.words[table.kin[run]].tolist(), table.likeness[run].tolist(), float(table.usual[place]))

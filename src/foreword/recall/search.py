@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from foreword.recall.dates import Span, spoken_of
 from foreword.recall.fusion import Field, Hit, Recipe, rank
-from foreword.recall.kin import SAME, kin_of
+from foreword.recall.kin import NO_KIN, SAME, kin_of
 from foreword.recall.words import PLAIN_WEIGHT, Term, ask_terms
 from foreword.store import Floats, Nearest, Slots, View
 
@@ -51,8 +51,10 @@ _MAX_TERMS = 48
 _K1 = 0.9
 _B = 0.4
 # A store of three memories does not know yet which words are rare, nor how alike two strangers are: it judges as if it
-# had seen this many more memories, none of them about the ask, and this many of the usual likeness.
-_UNSEEN = 30
+# had seen this many more ordinary messages, and this many memories of the usual likeness. But a word that comes again
+# and again among what it did see is common here, whatever it is elsewhere; a tenth of that many memories can tell.
+_UNSEEN = 300
+_TELLING = 30
 _UNSEEN_VECTORS = 8
 _USUAL_MEAN, _USUAL_DEVIATION = 0.1, 0.1
 # A word that stands in more of the memories than this share, and in more than a few, is nobody's kin: it tells nothing.
@@ -127,17 +129,16 @@ class _Words:
 def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
     """What the memories hold of the terms, and of words like them. Rare words are read first, kin last, while the
     budget lasts; the rarest word is always read, however long its list."""
-    plain = [place for place, term in enumerate(terms) if term.weight >= PLAIN_WEIGHT]
-    relations = [(place, kin_of(terms[place].hash)) for place in plain]
+    relations = [kin_of(term.hash) if term.weight >= PLAIN_WEIGHT else NO_KIN for term in terms]
     own = view.postings([term.hash for term in terms])
-    others = view.holders(
-        [terms[place].said_by for place in plain] + [one for _, kin in relations for one in kin.hashes]
-    )
-    speakers, of_kin = others[: len(plain)], iter(others[len(plain) :])
+    others = view.holders([term.said_by for term in terms] + [one for kin in relations for one in kin.hashes])
+    speakers, of_kin = others[: len(terms)], iter(others[len(terms) :])
     frequency = np.array([len(posting.slots) for posting in own], np.float32)
     weight = np.array([term.weight for term in terms], np.float32)
     size = view.size + _UNSEEN
-    rarity = (np.log1p((size - frequency + 0.5) / (frequency + 0.5)) * weight).astype(np.float32)
+    usual = frequency + _UNSEEN * np.array([kin.usual for kin in relations], np.float32)
+    holding = np.maximum(usual, (frequency - 1) * (size / (view.size + _TELLING)))
+    rarity = (np.log1p((size - holding + 0.5) / (holding + 0.5)) * weight).astype(np.float32)
     scores, kin_scores = np.zeros(view.span, np.float32), np.zeros(view.span, np.float32)
     held: NDArray[Any] = np.zeros(view.span, np.uint32 if len(terms) <= 32 else np.uint64)
     likeness = np.zeros((len(terms), view.span), np.uint8)
@@ -157,7 +158,7 @@ def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
         norm = _K1 * (1 - _B + _B / mean_length * posting.lengths.astype(np.float32))
         scores[posting.slots] += rarity[place] * (_K1 + 1) * counts / (counts + norm)
         held[posting.slots] |= held.dtype.type(1 << place)
-    for place, kin in relations:
+    for place, kin in enumerate(relations):
         row = likeness[place]
         # The most alike come last and stay: they overwrite what stands there.
         for like in kin.likeness:
