@@ -104,9 +104,9 @@ def _links(
     links = [(view.slots([int(one[1:])]).tolist(), _REFERENCE, one) for one in referred]
     words = _words(memory, asked)
     few = min(max(int(_RARE_SHARE * view.size), _FEW_HOLDERS), _MOST_HOLDERS)
-    for (shown, strength), posting in zip(words.values(), view.postings([*map(word_hash, words)]), strict=True):
-        if len(posting.slots) <= few + 1:
-            others = [slot for slot in posting.slots.tolist() if slot not in here]
+    for (shown, strength), holders in zip(words.values(), view.holders([*map(word_hash, words)]), strict=True):
+        if len(holders) <= few + 1:
+            others = [slot for slot in holders.tolist() if slot not in here]
             links.append((others, strength / (1 + math.log(max(len(others), 1))), shown))
     return sorted((link for link in links if link[0]), key=lambda link: -link[1])[:_MOST_LINKS]
 
