@@ -325,9 +325,9 @@ class Foreword:
     def _linked(self, candidates: Sequence[Candidate], query: Query, scope: Scope) -> list[Candidate]:
         """The candidates with the links that lead from the sure ones to others, and behind them what only a link leads
         to. Where nothing is sure, nothing is linked: the gate would not let it pass."""
-        most, floor = self._settings.recall.associated, self._settings.gate.floor
+        most, confident = self._settings.recall.associated, self._settings.gate.confident
         scored = ((gate.confidence(one.signals), one.memory) for one in candidates[:_LIKELY]) if most else ()
-        sure = sorted((one for one in scored if one[0] >= floor), key=lambda one: -one[0])
+        sure = sorted((one for one in scored if one[0] >= confident), key=lambda one: -one[0])
         if not sure:
             return list(candidates)
         with self._store.view(scope) as view:

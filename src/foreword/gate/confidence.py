@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
+from operator import mul
 
 from foreword.model import Signals
 
@@ -48,14 +49,15 @@ def features(signals: Signals) -> dict[str, float]:
 
 
 @cache
-def _model() -> Mapping[str, float]:
+def _model() -> tuple[float, Sequence[float]]:
+    """The bias, and the weights in the order of `features`."""
     text = (resources.files("foreword.gate") / "data" / "confidence.json").read_text("utf-8")
     weights: dict[str, float] = json.loads(text)["weights"]
-    return weights
+    return weights["bias"], tuple(weights.get(name, 0.0) for name in features(Signals()))
 
 
 def confidence(signals: Signals) -> float:
     """The probability that the memory helps with the ask, 0..1."""
-    weights = _model()
-    total = weights["bias"] + sum(weights.get(name, 0.0) * value for name, value in features(signals).items())
+    bias, weights = _model()
+    total = bias + sum(map(mul, weights, features(signals).values()))
     return 1 / (1 + math.exp(-min(max(total, -30.0), 30.0)))

@@ -183,7 +183,7 @@ def _explained(
     own = (field.held[order, None] & bits) != 0
     around = ((held_or_none[order] | held_or_none[before[order]] | held_or_none[after[order]])[:, None] & bits) != 0
     # Each memory's likeness to each term; one more column for a missing neighbour, at -1.
-    alike = np.pad(field.likeness, ((0, 0), (0, 1)))
+    alike = np.concatenate((field.likeness, np.zeros((len(field.terms), 1), np.uint8)), axis=1)
     beside = np.maximum(alike[:, before[order]], alike[:, after[order]])
     mass = float(field.rarity.sum()) or 1.0
     coverage = own @ field.rarity / mass

@@ -61,6 +61,7 @@ _USUAL_MEAN, _USUAL_DEVIATION = 0.1, 0.1
 _KIN_SHARE, _KIN_FEW = 0.03, 8
 _WORD_POOL = 128
 _KIN_POOL = 64
+_NEAR_BEST = 0.5
 _SAMPLED = 16
 _VECTOR_POOL = 48
 
@@ -75,7 +76,10 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
     if query.empty or not view.size:
         return []
     words = _words(query.terms, view, settings.max_postings)
-    pool = np.union1d(_top(words.scores, _WORD_POOL), _top(words.kin, _KIN_POOL))
+    # By kin much is a little alike: only what comes near the best is worth a look.
+    pool = np.union1d(
+        _top(words.scores, _WORD_POOL), _top(words.kin, _KIN_POOL, above=_NEAR_BEST * float(words.kin.max()))
+    )
     mean = deviation = 0.0
     if query.vector is not None:
         nearest = view.nearest(query.vector, model=query.model, limit=_VECTOR_POOL)
@@ -159,16 +163,22 @@ def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
         scores[posting.slots] += rarity[place] * (_K1 + 1) * counts / (counts + norm)
         held[posting.slots] |= held.dtype.type(1 << place)
     for place, kin in enumerate(relations):
-        row = likeness[place]
-        # The most alike come last and stay: they overwrite what stands there.
+        lists, alike = [], []
         for like in kin.likeness:
             slots = next(of_kin)
-            if len(slots) <= min(left, most):
+            if 0 < len(slots) <= min(left, most):
                 left -= len(slots)
-                row[slots] = like
+                lists.append(slots)
+                alike.append(like)
         if place in read:
-            row[own[place].slots] = SAME
-        touched = np.flatnonzero(row != 0)
+            lists.append(own[place].slots)
+            alike.append(SAME)
+        if not lists:
+            continue
+        # The most alike come last and stay, where a memory holds several; each is counted once all the same.
+        touched = np.concatenate(lists)
+        row = likeness[place]
+        row[touched] = np.repeat(np.array(alike, np.uint8), [len(slots) for slots in lists])
         kin_scores[touched] += rarity[place] / SAME * row[touched]
     return _Words(scores, kin_scores, held, likeness, rarity, frequency > 0, _said(speakers))
 
@@ -190,9 +200,9 @@ def _background(nearest: Nearest, size: int) -> tuple[float, float]:
     return mean, max(square / total - mean**2, 1e-6) ** 0.5
 
 
-def _top(scores: Floats, limit: int) -> NDArray[np.int64]:
+def _top(scores: Floats, limit: int, *, above: float = 0.0) -> NDArray[np.int64]:
     # Of a comparison, not of the scores: numpy looks through booleans several times faster.
-    touched = np.flatnonzero(scores > 0)
+    touched = np.flatnonzero(scores > above)
     if len(touched) <= limit:
         return touched
     found = scores[touched]
