@@ -1,7 +1,7 @@
 """The SQLite store's index: words and vectors as arrays in memory, brought up to date from the rows on disk.
 
 The rows are the truth; this can be thrown away and read again at any moment. Words are kept as immutable segments that
-double in size, so that adding one memory costs little and a word is looked up in a handful of places.
+grow in size, so that adding one memory costs little and a word is looked up in a handful of places.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ NO_SLOT = -1
 # How many more candidates the bit codes propose than are asked for, before exact similarity decides.
 _OVERSAMPLING = 4
 _BACKGROUND_SAMPLE = 256
+# A segment is merged into the one before it unless that is this many times as large. Two would write as much in all,
+# and leave twice as many segments to look a word up in.
+_GROWTH = 4
 _SAMPLED = 16
 _BY_PERSON = frozenset(origin.value for origin in Origin if origin.said_by_a_person)
 _EMPTY = Postings(np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0, np.int32))
@@ -280,7 +283,7 @@ class Index:
         counts = np.frombuffer(b"".join(blob[cut:] for blob, cut in cuts), "u1")
         slots = np.repeat(np.arange(first, first + len(blobs), dtype=np.int32), sizes)
         segment = _Segment.of(words, slots, counts)
-        while self._segments and len(self._segments[-1].slots) <= 2 * len(segment.slots):
+        while self._segments and len(self._segments[-1].slots) <= _GROWTH * len(segment.slots):
             segment = self._segments.pop().merged(segment)
         self._segments.append(segment)
 
