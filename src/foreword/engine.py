@@ -325,13 +325,12 @@ class Foreword:
     def _linked(self, candidates: Sequence[Candidate], query: Query, scope: Scope) -> list[Candidate]:
         """The candidates with the links that lead from the sure ones to others, and behind them what only a link leads
         to. Where nothing is sure, nothing is linked: the gate would not let it pass."""
-        most, confident = self._settings.recall.associated, self._settings.gate.confident
-        scored = ((gate.confidence(one.signals), one.memory) for one in candidates[:_LIKELY]) if most else ()
-        sure = sorted((one for one in scored if one[0] >= confident), key=lambda one: -one[0])
+        most = self._settings.recall.associated
+        sure = gate.lenders(candidates[:_LIKELY], self._settings.gate) if most else []
         if not sure:
             return list(candidates)
         with self._store.view(scope) as view:
-            reached = spread([memory for _, memory in sure], (term.text for term in query.terms), view)
+            reached = spread([one.memory for one in sure], (term.text for term in query.terms), view)
         known = {one.memory.row: one.memory for one in candidates}
         new = self._store.get([row for row in reached if row not in known], scope)
         follow = [memory.row for memory in (*known.values(), *new) if memory.row in reached and may_follow(memory)]

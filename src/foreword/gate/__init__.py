@@ -2,6 +2,6 @@
 
 from foreword.gate.confidence import confidence, features
 from foreword.gate.tuning import Agreement, PastTurn, Proposal, propose
-from foreword.gate.verdict import GatePolicy, judge
+from foreword.gate.verdict import GatePolicy, judge, lenders
 
-__all__ = ["Agreement", "GatePolicy", "PastTurn", "Proposal", "confidence", "features", "judge", "propose"]
+__all__ = ["Agreement", "GatePolicy", "PastTurn", "Proposal", "confidence", "features", "judge", "lenders", "propose"]

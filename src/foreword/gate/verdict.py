@@ -78,6 +78,11 @@ def passing(sure: Sequence[float], policy: GatePolicy) -> int:
     return over if sure[0] >= policy.confident or over >= 2 else 0
 
 
+def lenders(candidates: Sequence[Candidate], policy: GatePolicy) -> list[Candidate]:
+    """The candidates that may lend their confidence to what they are linked with, the surest first."""
+    return [one for sure, one in ranked(candidates) if sure >= policy.confident]
+
+
 def joining(scored: Sequence[tuple[float, Candidate]], count: int, policy: GatePolicy) -> dict[int, float]:
     """By place in `scored`, what joins the first `count` that are given: a memory to which one of them lends enough of
     its confidence by a link, and is confident itself. What is lent, the most first; nothing ever joins silence."""
