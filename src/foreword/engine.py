@@ -24,7 +24,6 @@ from foreword.model import (
     Candidate,
     Event,
     Feedback,
-    Judged,
     Kind,
     Memory,
     Outcome,
@@ -38,13 +37,16 @@ from foreword.model import (
 from foreword.place import Place, Where, in_project, kept, place_of, scope_of
 from foreword.providers import Embedder, open_embedder
 from foreword.recall import Query, bag, density, intent, may_follow, recall, spread, understand
+from foreword.recent import Answered, Recent, fingerprint
 from foreword.record import check, check_time, clean, off_the_record, own_words, redact, take
 from foreword.settings import Loaded, Settings, load
-from foreword.store import Draft, Forgotten, Frozen, SqliteStore, Store
+from foreword.store import Draft, Forgotten, Frozen, SqliteStore, Store, Turn
 from foreword.vectors import Vectors
 
 _BATCH_EVENTS = 256
 _TURN_LOCKS = 64
+# Of the time a host waits, a remote model is given this share; then words answer alone.
+_SHARE_OF_MODEL = 0.5
 _MOST_RESULTS = 100
 _MOST_NEIGHBOURS = 1000
 _MOST_LISTED = 1_000_000
@@ -97,6 +99,7 @@ class Foreword:
         self._vectors = Vectors(store, embedder, deadline_ms=loaded.settings.embedder.deadline_ms)
         # Two asks of one session at once must not both be given the same memory; other sessions need not wait.
         self._turns = tuple(threading.Lock() for _ in range(_TURN_LOCKS))
+        self._recent = Recent()
 
     @classmethod
     def open(
@@ -194,8 +197,11 @@ class Foreword:
 
     # brief
 
-    def brief(self, ask: Ask) -> Brief:
-        """What the model should be given with this message: the few things worth knowing, or nothing and why."""
+    def brief(self, ask: Ask, *, deadline_ms: float | None = None) -> Brief:
+        """What the model should be given with this message: the few things worth knowing, or nothing and why. After
+        `deadline_ms` nobody listens any more: then nothing is given, nothing counts as said, and the receipt tells.
+        Raises BadInput and StoreError."""
+        patience = _Patience(deadline_ms)
         if not isinstance(ask.text, str):
             raise BadInput("An ask's text must be a string.")
         check_time(ask.at)
@@ -204,25 +210,32 @@ class Foreword:
             agent=ask.agent, sender=ask.sender, channel=ask.channel, project=ask.project, audience=ask.audience
         )
         place = place_of(ask.session, where, self._settings.owner)
-        with self._turns[hash(_conversation(place)) % _TURN_LOCKS]:
-            return self._brief(own_words(redact(clean(ask.text[:_READ_CHARS])).text), place, now)
+        conversation = _conversation(place)
+        text = ask.text[:_READ_CHARS]
+        with self._turns[hash(conversation) % _TURN_LOCKS]:
+            turn = self._store.turn(replace(place.session, started_at=now, last_at=now))
+            asked = fingerprint(clean(text), place)
+            if (again := self._at_hand(asked, turn, place, now)) is not None:
+                return again
+            brief = self._brief(own_words(redact(clean(text)).text), place, turn, now, patience)
+            self._recent.keep(conversation, Answered(asked, brief, now, turn.mark))
+            return brief
 
-    def _brief(self, text: str, place: Place, now: float) -> Brief:
+    def _brief(self, text: str, place: Place, turn: Turn, now: float, patience: _Patience) -> Brief:
         steps = _Steps()
         understood = intent(text, self._settings.intent)
         secret = self._settings.record.enabled is False or bool(
             off_the_record(place.agent, place.host_key, self._settings.guard)
         )
-        turn = self._store.turn(replace(place.session, started_at=now, last_at=now))
         # Made of redacted words, and of none that may not be kept: a hash of a short secret can be guessed.
         ask_hash = "" if secret else content_hash(text)
         same = bool(ask_hash) and ask_hash == turn.ask_hash
         past = compose.Past(turn.asked_at, same_ask=same, served=bool(turn.delivered))
+        delivered = turn.delivered
         if compose.is_retry(past, now, self._settings.turn):
-            # A silent turn is judged anew: what silenced it may have passed.
-            again = self._again(turn.receipt, scope_of(place, self._settings.owner))
-            if again:
-                return again
+            # The host's model never saw the first answer: the turn is taken again, as if it had not been.
+            delivered -= self._given_by(turn.receipt)
+            past = compose.Past(served=bool(delivered))
         receipt = self._receipt(place, now, understood.query)
         steps.done("understand", receipt)
 
@@ -233,13 +246,15 @@ class Foreword:
         )
         composed = compose.Composed("", (), 0, silence)
         if not silence:
-            candidates = self._recall(understood.query, place, now, receipt, steps)
+            candidates = self._recall(understood.query, place, now, receipt, steps, patience)
             verdict = gate.judge(candidates, self._settings.gate)
             steps.done("gate", receipt)
-            composed = compose.hot(verdict.chosen, turn.delivered, self._settings.compose)
+            composed = compose.hot(verdict.chosen, delivered, self._settings.compose)
             composed = replace(
                 composed, reason=composed.reason if verdict.chosen and not composed.text else verdict.reason
             )
+            if late := patience.over():
+                composed = compose.Composed("", (), 0, late)
             rows = receipts.candidates_of(
                 verdict, (memory.row for memory in composed.memories), dict(composed.left_out)
             )
@@ -257,6 +272,7 @@ class Foreword:
             delivered=[(memory.row, content_hash(memory.text)) for memory in composed.memories],
             receipt=receipt,
             block_hash=content_hash(composed.text) if composed.text else "",
+            wait_ms=patience.left_ms,
         )
         return Brief(
             text=composed.text,
@@ -266,34 +282,29 @@ class Foreword:
             receipt=f"{receipts.PREFIX}{number}",
         )
 
-    def _again(self, receipt_row: int, scope: Scope) -> Brief | None:
-        """The brief of a retried ask, written again from its receipt: the host's model never saw the first one."""
+    def _given_by(self, receipt_row: int) -> frozenset[int]:
         receipt = self._store.receipt(receipt_row)
-        if receipt is None:
-            return None
-        shown = [one for one in receipt["candidates"] if one["injected"]]
-        memories = {memory.row: memory for memory in self._store.get([one["row"] for one in shown], scope)}
-        if len(memories) < len(shown):
-            return None
-        chosen = [
-            Judged(
-                Candidate(memories[one["row"]], one["score"], terms=tuple(one["terms"])), one["confidence"], True, ""
-            )
-            for one in shown
-        ]
-        composed = compose.hot(chosen, (), self._settings.compose)
-        return Brief(
-            text=composed.text,
-            memories=tuple(memory.id for memory in composed.memories),
-            tokens=composed.tokens,
-            reason=receipt["reason"],
-            receipt=receipt["id"],
-        )
+        return frozenset(one["row"] for one in receipt["candidates"] if one["injected"]) if receipt else frozenset()
 
-    def _recall(self, text: str, place: Place, now: float, receipt: dict[str, Any], steps: _Steps) -> list[Candidate]:
+    def _at_hand(self, asked: bytes, turn: Turn, place: Place, now: float) -> Brief | None:
+        """The brief that the very same ask was given a moment ago, unless anything happened since that may change it:
+        another ask, a compaction, a memory in scope, something forgotten."""
+        answered = self._recent.of(_conversation(place))
+        if answered is None or answered.ask != asked or not answered.brief.text:
+            return None
+        if not 0 <= now - answered.at < self._settings.turn.repeat_ms / 1000:
+            return None
+        if turn.session.key and (not turn.ask_hash or answered.brief.receipt != f"{receipts.PREFIX}{turn.receipt}"):
+            return None
+        unchanged = self._store.unchanged(answered.mark, scope_of(place, self._settings.owner))
+        return answered.brief if unchanged else None
+
+    def _recall(
+        self, text: str, place: Place, now: float, receipt: dict[str, Any], steps: _Steps, patience: _Patience
+    ) -> list[Candidate]:
         query = understand(text, now=now)
         try:
-            query = self._vectors.of(query)
+            query = self._vectors.of(query, within_ms=patience.share_ms(_SHARE_OF_MODEL))
         except ProviderError as error:
             receipt["notes"].append(f"Words alone answered: {error}")
         steps.done("embed", receipt)
@@ -635,6 +646,30 @@ class _Steps:
         now = time.perf_counter()
         receipt["ms"][name] = round((now - self._last) * 1000, 3)
         self._last = now
+
+
+class _Patience:
+    """How long somebody waits for an answer, from when they asked; without a deadline, as long as it takes."""
+
+    def __init__(self, deadline_ms: float | None) -> None:
+        self._deadline_ms = deadline_ms
+        self._asked_at = time.monotonic()
+
+    @property
+    def left_ms(self) -> float | None:
+        if self._deadline_ms is None:
+            return None
+        return max(self._deadline_ms - (time.monotonic() - self._asked_at) * 1000, 0.0)
+
+    def share_ms(self, share: float) -> float | None:
+        left = self.left_ms
+        return None if left is None else left * share
+
+    def over(self) -> str:
+        """The reason for silence when nobody listens any more, or ""."""
+        if self.left_ms != 0.0:
+            return ""
+        return f"the answer came too late: the host waits {self._deadline_ms:.0f} ms"
 
 
 def _no_receipt(receipt_id: str) -> UnknownId:

@@ -41,11 +41,13 @@ class Vectors:
             return draft
         return replace(draft, model=self._embedder.model, vectors=self._embedder.embed(_passages(draft.memory)))
 
-    def of(self, query: Query) -> Query:
+    def of(self, query: Query, *, within_ms: float | None = None) -> Query:
         """The query with its vector; raises ProviderError when a remote model does not answer in time."""
         if query.empty or self._embedder is None:
             return query
         deadline_ms = None if self._embedder.local else self._deadline_ms
+        if deadline_ms is not None and within_ms is not None:
+            deadline_ms = max(1, min(deadline_ms, int(within_ms)))
         vector = self._embedder.embed([query.text], purpose=Purpose.QUERY, deadline_ms=deadline_ms)[0]
         return replace(query, vector=vector, model=self._embedder.model) if vector.any() else query
 

@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -24,11 +25,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from foreword.errors import ForewordError, StoreDamaged, StoreError, StoreFromTheFuture, StoreUnwritable
+from foreword.errors import ForewordError, StoreBusy, StoreDamaged, StoreError, StoreFromTheFuture, StoreUnwritable
 from foreword.model import Audience, Feedback, Kind, Memory, Origin, Scope, Session, SessionKind, content_hash
 from foreword.recall import bag
 from foreword.recall.words import word_hash
-from foreword.store import Draft, Frozen, SqliteStore, Store, Turn, View
+from foreword.store import Draft, Frozen, Mark, SqliteStore, Store, Turn, View
 from foreword.store import connection as store_connection
 from foreword.store.migrations import APPLICATION_ID
 
@@ -100,6 +101,7 @@ def settle(store: Store, session: Session, *, delivered: Sequence[tuple[int, str
         ask_hash=fields.pop("ask_hash", ""),
         delivered=delivered,
         block_hash=fields.pop("block_hash", ""),
+        wait_ms=fields.pop("wait_ms", None),
         receipt=receipt(session=session.key, agent=session.agent, **fields),
     )
 
@@ -694,10 +696,48 @@ def test_an_ask_without_a_session_stands_alone(store: Store) -> None:
     [written] = store.add([draft("a")], TALK)
     nowhere = Session("", "ada")
     number = settle(store, nowhere, asked_at=9.0, ask_hash="h", delivered=[(written.row, "hash-a")])
-    assert store.turn(nowhere) == Turn(nowhere)
+    assert store.turn(nowhere) == Turn(nowhere, Mark(written.row, 0))
     assert store.receipt(number) is not None
     assert store.was_delivered("hash-a"), "what was injected is known as ours all the same"
     assert [session.key for session in store.sessions(limit=9)] == ["talk"]
+
+
+@pytest.mark.proves("L5")
+def test_a_moment_of_the_store_is_over_when_the_scope_sees_more_or_anything_is_forgotten(store: Store) -> None:
+    [first] = store.add([draft("a")], TALK)
+    then = store.turn(TALK).mark
+    settle(store, TALK, asked_at=1.0, ask_hash="h")
+    assert store.unchanged(then, OWNER), "a turn is no new memory"
+    store.add([draft(Memory("b", agent="eve"))], Session("other", "eve", SessionKind.MAIN_SESSION))
+    assert store.unchanged(then, OWNER), "nor is what another agent keeps"
+    assert not store.unchanged(then, EVERYTHING)
+    store.add([draft("c")], TALK)
+    assert not store.unchanged(then, OWNER)
+    now = store.turn(TALK).mark
+    assert store.unchanged(now, OWNER)
+    store.forget([first.row], texts=())
+    assert not store.unchanged(now, OWNER)
+
+
+def test_a_turn_does_not_wait_for_a_writer_longer_than_it_may(store: Store, store_factory: Any) -> None:
+    store.turn(TALK)
+    with _holding_the_write_lock(store_factory):
+        started = time.monotonic()
+        with pytest.raises(StoreBusy):
+            settle(store, TALK, asked_at=1.0, ask_hash="h", wait_ms=50)
+        assert time.monotonic() - started < 5, "ten seconds would be the patience of a recording"
+    settle(store, TALK, asked_at=1.0, ask_hash="h", wait_ms=50)
+
+
+@contextlib.contextmanager
+def _holding_the_write_lock(store_factory: Any) -> Iterator[None]:
+    other = sqlite3.connect(store_factory.home / store_connection.FILE_NAME, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        other.execute("ROLLBACK")
+        other.close()
 
 
 @pytest.mark.proves("D9")
@@ -712,7 +752,8 @@ def test_a_turn_is_remembered_by_whoever_opens_the_store_next(store_factory: Any
     assert (turn.asked_at, turn.ask_hash, turn.delivered) == (13.5, "h2", set(rows))
     assert turn.receipt == number + 1
     assert all(again.was_delivered(one) for one in ("hash-a", "hash-b", "hash-block"))
-    assert again.turn(replace(TALK, agent="bob")) == Turn(replace(TALK, agent="bob")), "the same key, another agent"
+    other = replace(TALK, agent="bob")
+    assert again.turn(other) == Turn(other, turn.mark), "the same key, another agent"
 
 
 def test_after_compaction_everything_may_be_said_again_but_is_still_known_as_ours(store: Store) -> None:
@@ -1094,7 +1135,7 @@ def test_a_store_on_which_something_waits_names_who_holds_it_up(home: Path, monk
     store = SqliteStore(home)
     other = sqlite3.connect(home / FILE, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(ForewordError, match="Another process has held the lock"):
+    with pytest.raises(ForewordError, match="Another process keeps the lock"):
         store.add([draft("a")], TALK)
     other.execute("ROLLBACK")
     assert store.add([draft("a")], TALK)[0].created

@@ -160,6 +160,51 @@ def test_the_very_same_ask_is_a_retry_and_gets_the_same_brief(told: Foreword, cl
     assert not told.brief(ask)
 
 
+@pytest.mark.proves("L5", "L8")
+def test_a_retry_is_answered_from_memory_until_something_in_scope_changes(told: Foreword, clock: Any) -> None:
+    ask = Ask("Which port does the staging database listen on?", session="agent:main:b")
+    first = told.brief(ask)
+    told.record(Event("Something another agent keeps to itself.", agent="other", session="agent:other:main"))
+    assert told.brief(ask) == first, "not even a receipt more"
+    told.record(Event("The staging database will listen on port 5599 from May on.", session=MAIN))
+    again = told.brief(ask)
+    assert again.receipt != first.receipt
+    assert "m4" in again.memories, "the model never saw the first answer"
+    told.forget(["m4"])
+    assert "5433" not in told.brief(ask).text
+
+
+@pytest.mark.proves("L5", "L8")
+def test_a_restart_clears_what_is_at_hand_and_a_retry_still_gets_its_brief(open_home: Callable[..., Foreword]) -> None:
+    foreword = open_home()
+    foreword.record(Event(HISTORY[3], session=MAIN))
+    ask = Ask("Which port does the staging database listen on?", session="agent:main:b")
+    first = foreword.brief(ask)
+    foreword.close()
+    again = open_home().brief(ask)
+    assert (again.text, again.memories) == (first.text, first.memories)
+    assert again.receipt != first.receipt, "judged anew"
+
+
+def test_a_retry_in_a_session_that_has_had_its_one_brief_gets_it_again(open_home: Callable[..., Foreword]) -> None:
+    foreword = open_home(profile="adaptive-memory")
+    foreword.record(Event(HISTORY[3], session=MAIN))
+    ask = Ask("Which port does the staging database listen on?", session="agent:main:b")
+    first = foreword.brief(ask)
+    foreword.record(Event("Nothing of interest, but new.", session=MAIN))
+    assert foreword.brief(ask).text == first.text != ""
+
+
+@pytest.mark.proves("S8")
+def test_an_answer_that_comes_too_late_is_silence_a_receipt_and_nothing_said(told: Foreword) -> None:
+    ask = Ask("Which port does the staging database listen on?", session="agent:main:b")
+    late = told.brief(ask, deadline_ms=0)
+    assert not late
+    assert "too late" in late.reason
+    assert "too late" in told.why(late.receipt)
+    assert told.brief(ask).memories == ("m4",), "what nobody heard was not said"
+
+
 def test_asks_without_a_session_stand_alone(told: Foreword, clock: Any) -> None:
     first = told.brief(Ask("Which port does the staging database listen on?"))
     clock.forward(days=1)

@@ -55,7 +55,7 @@ def translated(path: Path) -> Iterator[None]:
 def _translate(error: sqlite3.Error, path: Path) -> StoreError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return StoreBusy(f"Another process has held the lock on {path} for more than {_LOCK_WAIT_S:.0f} s.")
+        return StoreBusy(f"Another process keeps the lock on {path}.")
     if code == sqlite3.SQLITE_FULL:
         return StoreUnwritable(
             f"No room is left to write to {path}; nothing was changed.", hint="Free some space, then try again."
@@ -77,12 +77,12 @@ def _translate(error: sqlite3.Error, path: Path) -> StoreError:
     return StoreError(f"The memory store {path} refused: {error}.", hint="Run `foreword doctor`.")
 
 
-def _begin_writing(connection: sqlite3.Connection) -> None:
-    """Take the write lock. SQLite's own waiting sleeps ever longer, up to a tenth of a second, and one that writes
-    without pause then starves the others; short naps find the gaps between its transactions."""
+def _begin_writing(connection: sqlite3.Connection, until: float) -> None:
+    """Take the write lock, waiting for other processes. SQLite's own waiting sleeps ever longer, up to a tenth of a
+    second, and one that writes without pause then starves the others; short naps find the gaps between its
+    transactions."""
     connection.execute("PRAGMA busy_timeout = 0")
     try:
-        until = time.monotonic() + _LOCK_WAIT_S
         while True:
             try:
                 connection.execute("BEGIN IMMEDIATE")
@@ -103,6 +103,8 @@ class Connections:
         self._local = threading.local()
         self._open: weakref.WeakSet[_Mine] = weakref.WeakSet()
         self._closed = False
+        # Writers of this process queue here; napping for SQLite's lock, as they do for other processes, is slower.
+        self._write_lock = threading.Lock()
         self._latest = migrations.newest()
         with translated(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -140,12 +142,14 @@ class Connections:
                 connection.execute("COMMIT")
 
     @contextmanager
-    def writing(self, *, synced: bool = True) -> Iterator[sqlite3.Connection]:
+    def writing(self, *, synced: bool = True, wait_ms: float | None = None) -> Iterator[sqlite3.Connection]:
         """All or nothing. `synced` waits for the disk, so that what is acknowledged survives a power cut; without it
-        a killed process still loses nothing, and a power cut loses at most the last moments."""
-        with self.using() as connection:
+        a killed process still loses nothing, and a power cut loses at most the last moments. Raises StoreBusy when
+        others keep the lock for longer than `wait_ms`."""
+        until = time.monotonic() + (_LOCK_WAIT_S if wait_ms is None else wait_ms / 1000)
+        with self._queued(until), self.using() as connection:
             connection.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
-            _begin_writing(connection)
+            _begin_writing(connection, until)
             try:
                 yield connection
             except BaseException:
@@ -158,6 +162,15 @@ class Connections:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def _queued(self, until: float) -> Iterator[None]:
+        if not self._write_lock.acquire(timeout=max(until - time.monotonic(), 0)):
+            raise StoreBusy(f"Others keep writing to {self.path}.")
+        try:
+            yield
+        finally:
+            self._write_lock.release()
 
     def close(self) -> None:
         """What is under way is finished first; a statement that takes longer is left, and closes with its thread."""

@@ -102,10 +102,19 @@ class View(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """A moment of the store: the last memory there was, and how often something had been forgotten."""
+
+    row: int = 0
+    forgets: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
-    """What a session remembers between two turns."""
+    """What a session remembers between two turns, and the moment it was asked."""
 
     session: Session
+    mark: Mark = Mark()
     epoch: int = 0
     asked_at: float = 0.0
     ask_hash: str = ""
@@ -196,8 +205,13 @@ class Store(Protocol):
         delivered: Sequence[tuple[int, str]],
         receipt: dict[str, Any],
         block_hash: str = "",
+        wait_ms: float | None = None,
     ) -> int:
-        """End a turn in one transaction: what was given (row, content hash), and its receipt. Returns its number."""
+        """End a turn in one transaction: what was given (row, content hash), and its receipt. Returns its number.
+        Raises StoreBusy when the store could not be written within `wait_ms`."""
+
+    def unchanged(self, since: Mark, scope: Scope) -> bool:
+        """Whether nothing that the scope may see has come since, and nothing at all was forgotten."""
 
     def was_delivered(self, content_hash: str) -> bool: ...
 

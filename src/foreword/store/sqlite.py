@@ -13,7 +13,7 @@ from typing import Any
 from foreword.errors import StoreDamaged, StoreError
 from foreword.model import Audience, Feedback, Kind, Memory, Origin, Scope, Session, SessionKind
 from foreword.store.connection import FILE_NAME, Connections
-from foreword.store.contract import Census, Draft, Floats, Forgotten, Frozen, Turn, View, Written
+from foreword.store.contract import Census, Draft, Floats, Forgotten, Frozen, Mark, Turn, View, Written
 from foreword.store.index import Index, pack_vector, pack_words
 
 _MEMORY = (
@@ -21,6 +21,7 @@ _MEMORY = (
     " m.source_id, m.type, m.title, m.files, m.concepts, m.decisions, m.tokens, m.text"
     " FROM memory AS m LEFT JOIN session AS s ON s.row = m.session"
 )
+_NOW = "SELECT coalesce((SELECT max(row) FROM memory), 0), (SELECT value FROM counter WHERE name = 'forgets')"
 # A receipt quotes a short text only when it is the whole ask; a longer one also when it is a part of it.
 _QUOTABLE_CHARS = 12
 _UNSWEPT = "Memories were forgotten, but the file still holds traces of them, because another process is reading it."
@@ -337,9 +338,10 @@ class SqliteStore:
         )
 
     def turn(self, session: Session) -> Turn:
-        if not session.key:
-            return Turn(session)
         with self._connections.reading() as connection:
+            mark = Mark(*connection.execute(_NOW).fetchone())
+            if not session.key:
+                return Turn(session, mark)
             found = connection.execute(
                 "SELECT row, epoch, asked_at, ask_hash, last_receipt FROM session WHERE agent = ? AND key = ?",
                 (session.agent, session.key),
@@ -349,8 +351,18 @@ class SqliteStore:
                 delivered = connection.execute(
                     "SELECT memory FROM delivery WHERE session = ? AND epoch = ?", (row, epoch)
                 ).fetchall()
-                return Turn(session, epoch, asked_at, ask_hash, receipt, frozenset(one for (one,) in delivered))
-        return Turn(session)
+                return Turn(session, mark, epoch, asked_at, ask_hash, receipt, frozenset(one for (one,) in delivered))
+        return Turn(session, mark)
+
+    def unchanged(self, since: Mark, scope: Scope) -> bool:
+        condition, values = _visible(scope)
+        with self._connections.reading() as connection:
+            now = Mark(*connection.execute(_NOW).fetchone())
+            if now == since or now.forgets != since.forgets:
+                return now == since
+            return not connection.execute(
+                f"SELECT EXISTS (SELECT 1 FROM memory AS m WHERE m.row > ? AND {condition})", (since.row, *values)
+            ).fetchone()[0]
 
     def settle(
         self,
@@ -361,8 +373,9 @@ class SqliteStore:
         delivered: Sequence[tuple[int, str]],
         receipt: dict[str, Any],
         block_hash: str = "",
+        wait_ms: float | None = None,
     ) -> int:
-        with self._connections.writing(synced=False) as connection:
+        with self._connections.writing(synced=False, wait_ms=wait_ms) as connection:
             living = set(self._living(connection, [one["row"] for one in receipt["candidates"]]))
             if len(living) < len(receipt["candidates"]):
                 receipt["candidates"] = [one for one in receipt["candidates"] if one["row"] in living]

@@ -1,0 +1,51 @@
+"""The last brief of each conversation, at hand for a moment, for hosts that ask twice. In memory alone: a restart
+clears it. What the store knows of the session outlives that, and answers a retry all the same, only slower."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from foreword.model import Brief, content_hash
+from foreword.place import Place
+from foreword.store import Mark
+
+_MOST_CONVERSATIONS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A brief, the ask it answered, and the moment of the store it is true of."""
+
+    ask: bytes
+    brief: Brief
+    at: float
+    mark: Mark
+
+
+class Recent:
+    """One brief for each conversation, of its last ask. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._answered: OrderedDict[tuple[str, str], Answered] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, conversation: tuple[str, str]) -> Answered | None:
+        with self._lock:
+            return self._answered.get(conversation)
+
+    def keep(self, conversation: tuple[str, str], answered: Answered) -> None:
+        with self._lock:
+            self._answered[conversation] = answered
+            self._answered.move_to_end(conversation)
+            while len(self._answered) > _MOST_CONVERSATIONS:
+                self._answered.popitem(last=False)
+
+
+def fingerprint(text: str, place: Place) -> bytes:
+    """What tells one ask from another: its words, and who listens in. A digest, so that what is said off the record
+    does not stay in memory."""
+    seen = (place.session.project, place.kind.audience.label, place.kind.circle, str(place.given), content_hash(text))
+    return hashlib.blake2b("\0".join(seen).encode("utf-8"), digest_size=16).digest()
