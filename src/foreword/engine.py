@@ -520,12 +520,14 @@ class Foreword:
 
     # receipts
 
-    def receipt(self, receipt_id: str = "", *, session: str = "") -> dict[str, Any]:
-        """One receipt, or the newest (of a session). Raises UnknownId."""
+    def receipt(self, receipt_id: str = "", *, session: str = "", agent: str = "") -> dict[str, Any]:
+        """One receipt, or the newest (of a session, of an agent). Raises UnknownId."""
         if receipt_id:
             found = self._store.receipt(receipts.row_of(receipt_id))
+            if found and agent and found["agent"] != kept(agent):
+                found = None
         else:
-            found = next(iter(self._store.receipts(limit=1, session=kept(session))), None)
+            found = next(iter(self._store.receipts(limit=1, session=kept(session), agent=kept(agent))), None)
         if found is None:
             if receipt_id:
                 raise _no_receipt(receipt_id)

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from foreword import Foreword
+from foreword.serve import schema
 from foreword.serve.wire import ACTIONS, VERSION, answer
 
 
@@ -63,7 +64,7 @@ def test_search_and_ingest_speak_the_envelope(foreword: Foreword) -> None:
         ({"action": "why", "payload": {"session": "\ud800"}}, "No turn"),
         ({"action": "feedback", "payload": {"receipt": "r1"}}, "needs the field 'verdict'"),
         ({"action": "feedback", "payload": {"receipt": "r1", "verdict": "good"}}, "no receipt r1"),
-        ({"action": "feedback", "payload": {"receipt": "r1", "verdict": "great"}}, "Use good, noise, missed, or clear"),
+        ({"action": "feedback", "payload": {"receipt": "r1", "verdict": "great"}}, "one of good, noise, missed, clear"),
         ({"action": "feedback", "payload": {"receipt": "", "verdict": "good"}}, "not a receipt id"),
         ({"action": "search", "payload": {"query": "x", "limit": 10**400}}, "must be a whole number"),
         ({"action": "get", "payload": {"ids": ["m1"], "around": -1}}, "neighbours"),
@@ -103,7 +104,7 @@ _JSON = st.recursive(
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(action=st.sampled_from(sorted(ACTIONS)), data=st.data())
 def test_no_payload_breaks_the_wire(open_home: Callable[..., Foreword], action: str, data: st.DataObject) -> None:
-    names = [field.name for field in ACTIONS[action].fields] or ["x"]
+    names = list(schema.fields(ACTIONS[action].payload)) or ["x"]
     payload = data.draw(st.dictionaries(st.sampled_from(names), _JSON, max_size=5))
     reply = answer(open_home(), {"action": action, "payload": payload})
     assert reply["status"] in ("ok", "error")

@@ -1,17 +1,90 @@
-"""Values as JSON documents with stable keys."""
+"""Values as JSON documents with stable keys. What the wire answers is typed here; its schema is made from these."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
-from foreword.model import Brief, Memory, Recorded, Session
+from foreword.model import Brief, Memory, Outcome, Recorded, Session
 
 if TYPE_CHECKING:
     from foreword.engine import Found
 
 
-def memory(one: Memory) -> dict[str, Any]:
+class MetadataDocument(TypedDict):
+    """Where a memory came from, and what is known of it. `tokens` is what its whole text costs."""
+
+    ts: str
+    kind: str
+    origin: str
+    audience: str
+    agent: str
+    session: str
+    project: str
+    channel: str
+    sender: str
+    source_id: str
+    title: str
+    type: str
+    files: list[str]
+    concepts: list[str]
+    decisions: list[str]
+    tokens: int
+
+
+class MemoryDocument(TypedDict):
+    """One kept statement, in full."""
+
+    id: str
+    content: str
+    metadata: MetadataDocument
+
+
+class ResultDocument(TypedDict):
+    """A memory that was found. `score` is the confidence, 0 to 1, that it answers; `lanes` is what each way of looking
+    said of it."""
+
+    id: str
+    content: str
+    metadata: MetadataDocument
+    score: float
+    lanes: dict[str, float]
+
+
+class BriefDocument(TypedDict):
+    """What to put into the prompt, "" for nothing; which memories it is made of, why, and the id of its receipt."""
+
+    text: str
+    memories: list[str]
+    tokens: int
+    reason: str
+    receipt: str
+
+
+class RecordedDocument(TypedDict):
+    """What became of an event; `reason` is a sentence whenever it was not plainly stored."""
+
+    outcome: Outcome
+    id: str
+    reason: str
+    redactions: list[str]
+
+
+class SessionDocument(TypedDict):
+    """One conversation of which something is kept."""
+
+    session: str
+    agent: str
+    kind: str
+    audience: str
+    project: str
+    channel: str
+    started: str
+    last: str
+    memories: int
+
+
+def memory(one: Memory) -> MemoryDocument:
     return {
         "id": one.id,
         "content": one.text,
@@ -36,11 +109,15 @@ def memory(one: Memory) -> dict[str, Any]:
     }
 
 
-def found(one: Found) -> dict[str, Any]:
-    return {**memory(one.memory), "score": round(one.confidence, 4), "lanes": dict(one.candidate.lanes)}
+def found(one: Found) -> ResultDocument:
+    return {
+        **memory(one.memory),
+        "score": round(one.confidence, 4),
+        "lanes": {name: float(value) for name, value in one.candidate.lanes.items()},
+    }
 
 
-def brief(one: Brief) -> dict[str, Any]:
+def brief(one: Brief) -> BriefDocument:
     return {
         "text": one.text,
         "memories": list(one.memories),
@@ -50,11 +127,11 @@ def brief(one: Brief) -> dict[str, Any]:
     }
 
 
-def recorded(one: Recorded) -> dict[str, Any]:
-    return {"outcome": one.outcome.value, "id": one.id, "reason": one.reason, "redactions": list(one.redactions)}
+def recorded(one: Recorded) -> RecordedDocument:
+    return {"outcome": one.outcome, "id": one.id, "reason": one.reason, "redactions": list(one.redactions)}
 
 
-def session(one: Session) -> dict[str, Any]:
+def session(one: Session) -> SessionDocument:
     return {
         "session": one.key,
         "agent": one.agent,

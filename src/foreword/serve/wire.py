@@ -1,41 +1,163 @@
 """The one wire protocol: `{"action", "payload"}` in, `{"status": "ok", "data"}` or `{"status": "error", "error"}` out.
 
 Doors carry bytes to `answer` and back; they decide nothing. An action is a method of the engine with its arguments
-checked: each knows its fields, and a field that nobody knows is an error, not a silence.
+checked against a typed dictionary, and `schema()` is made of the same dictionaries: a field that nobody knows is an
+error, not a silence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, NotRequired, Required, TypedDict
 
 from foreword.engine import Foreword
 from foreword.errors import BadInput, ForewordError
 from foreword.model import Ask, Audience, Event, Kind, Origin
-from foreword.serve import documents
+from foreword.serve import documents, schema
+from foreword.serve.documents import BriefDocument, MemoryDocument, RecordedDocument, ResultDocument, SessionDocument
 
 VERSION = 1
-_LARGEST = 10**15
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One field of a payload: what it is called, what it may hold, and whether it must be there."""
+class Place(TypedDict, total=False):
+    """Where something happens. `session` is the host's own key; with none of it told, the owner asks at the machine."""
 
-    name: str
+    session: str
+    agent: str
+    sender: str
+    channel: str
+    project: str
+    audience: str
+
+
+class IngestPayload(Place, total=False):
+    """Something an agent saw. `at` is seconds since 1970; what is left out is derived."""
+
+    content: Required[str]
+    kind: str
+    origin: str
+    source_id: str
+    at: float
+    tool: str
+    title: str
     type: str
-    required: bool = False
+    files: list[str]
+    concepts: list[str]
+    decisions: list[str]
 
 
-_TEXT, _NUMBER, _WHOLE, _FLAG, _LIST = "string", "number", "whole number", "true or false", "list of strings"
-_WHERE = tuple(Field(name, _TEXT) for name in ("session", "agent", "sender", "channel", "project", "audience"))
+class SearchPayload(Place, total=False):
+    query: Required[str]
+    limit: int
+
+
+class BriefPayload(Place, total=False):
+    """What the host is about to send to its model. After `deadline_ms` nothing is given, and the receipt says so."""
+
+    text: Required[str]
+    at: float
+    deadline_ms: float
+
+
+class PlacePayload(Place, total=False):
+    """The session that starts, or is compacted."""
+
+
+class GetPayload(Place, total=False):
+    ids: Required[list[str]]
+    around: int
+    whole_session: bool
+
+
+class ForgetPayload(Place, total=False):
+    """With a place told, only what may be seen from there."""
+
+    ids: Required[list[str]]
+
+
+class WhyPayload(TypedDict, total=False):
+    """The newest turn, of a session or an agent where told."""
+
+    receipt: str
+    session: str
+    agent: str
+
+
+class FeedbackPayload(TypedDict):
+    """`clear` takes back what was said before."""
+
+    receipt: str
+    verdict: Literal["good", "noise", "missed", "clear"]
+
+
+class SessionsPayload(TypedDict, total=False):
+    limit: int
+    agent: str
+
+
+class StatusPayload(TypedDict):
+    """Nothing is asked for in particular."""
+
+
+class SearchAnswer(TypedDict):
+    results: list[ResultDocument]
+
+
+class GetAnswer(TypedDict):
+    memories: list[MemoryDocument]
+
+
+class ForgetAnswer(TypedDict):
+    """How many memories, and receipts that named or quoted them, are gone."""
+
+    memories: int
+    receipts: int
+
+
+class WhyAnswer(TypedDict):
+    """The receipt as it is kept, and the same for people."""
+
+    receipt: dict[str, Any]
+    explanation: str
+
+
+class FeedbackAnswer(TypedDict):
+    receipt: str
+    feedback: str
+
+
+class SessionsAnswer(TypedDict):
+    sessions: list[SessionDocument]
+
+
+class StatusAnswer(TypedDict):
+    """What is kept and how turns were answered; `daemon` is who answers, where a daemon does."""
+
+    memories: int
+    sessions: int
+    by_agent: dict[str, int]
+    by_kind: dict[str, int]
+    by_audience: dict[str, int]
+    bytes: int
+    turns: int
+    silent_turns: int
+    feedback: dict[str, int]
+    tokens_injected: int
+    tokens_avoided: int
+    profile: str
+    embedder: dict[str, Any]
+    excluded: dict[str, list[str]]
+    warnings: list[str]
+    daemon: NotRequired[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    fields: tuple[Field, ...]
-    run: Callable[[Foreword, dict[str, Any]], dict[str, Any]]
+    payload: type
+    answer: type
+    run: Callable[[Foreword, dict[str, Any]], Mapping[str, Any]]
+    about: str
 
 
 def answer(engine: Foreword, request: object) -> dict[str, Any]:
@@ -57,7 +179,7 @@ def _opened(request: object) -> tuple[Action, dict[str, Any]]:
     if not isinstance(request, Mapping):
         raise BadInput("A request is a JSON object with an action and a payload.")
     version = request.get("version", VERSION)
-    if version != VERSION:
+    if version != VERSION or isinstance(version, bool):
         raise BadInput(f"This Foreword speaks version {VERSION} of the protocol, not {str(version)[:20]}.")
     name, payload = request.get("action"), request.get("payload", {})
     action = ACTIONS.get(name) if isinstance(name, str) else None
@@ -65,30 +187,22 @@ def _opened(request: object) -> tuple[Action, dict[str, Any]]:
         raise BadInput(f"'{str(name)[:40]}' is not an action.", hint=f"There are: {', '.join(ACTIONS)}.")
     if not isinstance(payload, Mapping):
         raise BadInput("The payload must be a JSON object.")
-    known = {field.name: field for field in action.fields}
+    known = schema.fields(action.payload)
     for key in payload:
         if key not in known:
-            raise BadInput(f"'{str(key)[:40]}' is not a field of {name}.", hint=f"There are: {', '.join(known)}.")
-    for field in action.fields:
-        if field.required and payload.get(field.name) is None:
-            raise BadInput(f"{name} needs the field '{field.name}' ({field.type}).")
-        if payload.get(field.name) is not None and not _fits(payload[field.name], field.type):
-            raise BadInput(f"The field '{field.name}' of {name} must be a {field.type}.")
+            there_are = f"There are: {', '.join(known)}." if known else "It takes none."
+            raise BadInput(f"'{str(key)[:40]}' is not a field of {name}.", hint=there_are)
+    for key, hint in known.items():
+        value = payload.get(key)
+        wanted = schema.misfit(value, hint) if value is not None else ""
+        if value is None and key in schema.required(action.payload):
+            raise BadInput(f"{name} needs the field '{key}'.")
+        if wanted:
+            raise BadInput(f"The field '{key}' of {name} must be {wanted if ' of ' in wanted else f'a {wanted}'}.")
     return action, {key: value for key, value in payload.items() if value is not None}
 
 
-def _fits(value: object, type_: str) -> bool:
-    if type_ == _TEXT:
-        return isinstance(value, str)
-    if type_ == _FLAG:
-        return isinstance(value, bool)
-    if type_ == _LIST:
-        return isinstance(value, list) and all(isinstance(one, str) for one in value)
-    number = isinstance(value, int | float) and not isinstance(value, bool) and -_LARGEST < value < _LARGEST
-    return number and (type_ == _NUMBER or isinstance(value, int))
-
-
-def _audience(payload: dict[str, Any]) -> dict[str, Any]:
+def _place(payload: dict[str, Any]) -> dict[str, Any]:
     if "audience" in payload:
         payload["audience"] = Audience.named(payload["audience"])
     return payload
@@ -102,77 +216,96 @@ def _named(kind: type[Kind] | type[Origin], payload: dict[str, Any], key: str) -
             raise BadInput(f"'{payload[key][:40]}' is not a {key}.", hint=f"Use {', '.join(kind)}.") from None
 
 
-def _ingest(engine: Foreword, payload: dict[str, Any]) -> dict[str, Any]:
+def _ingest(engine: Foreword, payload: dict[str, Any]) -> RecordedDocument:
     _named(Kind, payload, "kind")
     _named(Origin, payload, "origin")
     payload["text"] = payload.pop("content")
-    return documents.recorded(engine.record(Event(**_audience(payload))))
+    return documents.recorded(engine.record(Event(**_place(payload))))
 
 
-def _search(engine: Foreword, payload: dict[str, Any]) -> dict[str, Any]:
-    found = engine.search(payload.pop("query"), **_audience(payload))
+def _search(engine: Foreword, payload: dict[str, Any]) -> SearchAnswer:
+    found = engine.search(payload.pop("query"), **_place(payload))
     return {"results": [documents.found(one) for one in found]}
 
 
-def _brief(engine: Foreword, payload: dict[str, Any]) -> dict[str, Any]:
-    return documents.brief(engine.brief(Ask(**_audience(payload))))
+def _brief(engine: Foreword, payload: dict[str, Any]) -> BriefDocument:
+    deadline_ms = payload.pop("deadline_ms", None)
+    return documents.brief(engine.brief(Ask(**_place(payload)), deadline_ms=deadline_ms))
 
 
-def _start(engine: Foreword, payload: dict[str, Any]) -> dict[str, Any]:
-    return documents.brief(engine.start(payload.pop("session", ""), **_audience(payload)))
+def _start(engine: Foreword, payload: dict[str, Any]) -> BriefDocument:
+    return documents.brief(engine.start(payload.pop("session", ""), **_place(payload)))
 
 
-def _compact(engine: Foreword, payload: dict[str, Any]) -> dict[str, Any]:
-    return documents.brief(engine.compact(payload.pop("session", ""), **_audience(payload)))
+def _compact(engine: Foreword, payload: dict[str, Any]) -> BriefDocument:
+    return documents.brief(engine.compact(payload.pop("session", ""), **_place(payload)))
 
 
-def _get(engine: Foreword, payload: dict[str, Any]) -> dict[str, Any]:
-    return {"memories": [documents.memory(one) for one in engine.get(payload.pop("ids"), **_audience(payload))]}
+def _get(engine: Foreword, payload: dict[str, Any]) -> GetAnswer:
+    return {"memories": [documents.memory(one) for one in engine.get(payload.pop("ids"), **_place(payload))]}
 
 
-def _forget(engine: Foreword, payload: dict[str, Any]) -> dict[str, Any]:
-    forgotten = engine.forget(payload["ids"])
+def _forget(engine: Foreword, payload: dict[str, Any]) -> ForgetAnswer:
+    ids = payload.pop("ids")
+    if payload:
+        engine.get(ids, **_place(payload))
+    forgotten = engine.forget(ids)
     return {"memories": forgotten.memories, "receipts": forgotten.receipts}
 
 
-def _why(engine: Foreword, payload: dict[str, Any]) -> dict[str, Any]:
-    receipt = engine.receipt(payload.get("receipt", ""), session=payload.get("session", ""))
+def _why(engine: Foreword, payload: dict[str, Any]) -> WhyAnswer:
+    receipt = engine.receipt(payload.pop("receipt", ""), **payload)
     return {"receipt": receipt, "explanation": engine.why(receipt["id"])}
 
 
-def _feedback(engine: Foreword, payload: dict[str, Any]) -> dict[str, Any]:
+def _feedback(engine: Foreword, payload: dict[str, Any]) -> FeedbackAnswer:
     receipt = engine.feedback(payload["receipt"], payload["verdict"])
     return {"receipt": receipt["id"], "feedback": receipt["feedback"]}
 
 
+def _sessions(engine: Foreword, payload: dict[str, Any]) -> SessionsAnswer:
+    if payload.get("limit", 1) < 1:
+        raise BadInput(f"The limit is {payload['limit']}.", hint="Ask for at least one session.")
+    return {"sessions": [documents.session(one) for one in engine.sessions(**payload)]}
+
+
 ACTIONS: Mapping[str, Action] = {
-    "ingest": Action(
-        (
-            Field("content", _TEXT, required=True),
-            *_WHERE,
-            Field("kind", _TEXT),
-            Field("origin", _TEXT),
-            Field("source_id", _TEXT),
-            Field("at", _NUMBER),
-            Field("tool", _TEXT),
-            Field("title", _TEXT),
-            Field("type", _TEXT),
-            Field("files", _LIST),
-            Field("concepts", _LIST),
-            Field("decisions", _LIST),
-        ),
-        _ingest,
-    ),
-    "search": Action((Field("query", _TEXT, required=True), Field("limit", _WHOLE), *_WHERE), _search),
-    "brief": Action((Field("text", _TEXT, required=True), *_WHERE, Field("at", _NUMBER)), _brief),
-    "start": Action(_WHERE, _start),
-    "compact": Action(_WHERE, _compact),
-    "get": Action(
-        (Field("ids", _LIST, required=True), Field("around", _WHOLE), Field("whole_session", _FLAG), *_WHERE), _get
-    ),
-    "forget": Action((Field("ids", _LIST, required=True),), _forget),
-    "why": Action((Field("receipt", _TEXT), Field("session", _TEXT)), _why),
-    # The verdict is good, noise, missed or clear.
-    "feedback": Action((Field("receipt", _TEXT, required=True), Field("verdict", _TEXT, required=True)), _feedback),
-    "status": Action((), lambda engine, payload: engine.status()),
+    "ingest": Action(IngestPayload, RecordedDocument, _ingest, "Keep what an agent saw."),
+    "search": Action(SearchPayload, SearchAnswer, _search, "Memories by meaning, best first."),
+    "brief": Action(BriefPayload, BriefDocument, _brief, "What the model should be given with this message."),
+    "start": Action(PlacePayload, BriefDocument, _start, "The stable part for a session."),
+    "compact": Action(PlacePayload, BriefDocument, _compact, "What should survive the host's compaction."),
+    "get": Action(GetPayload, GetAnswer, _get, "Memories in full, with neighbours on request."),
+    "forget": Action(ForgetPayload, ForgetAnswer, _forget, "Forget memories for good."),
+    "why": Action(WhyPayload, WhyAnswer, _why, "Why a turn was answered as it was."),
+    "feedback": Action(FeedbackPayload, FeedbackAnswer, _feedback, "Keep what a person says of a turn."),
+    "sessions": Action(SessionsPayload, SessionsAnswer, _sessions, "The conversations of which something is kept."),
+    "status": Action(StatusPayload, StatusAnswer, lambda engine, payload: engine.status(), "What is kept."),
 }
+
+
+def describe() -> dict[str, Any]:
+    """The protocol as JSON Schema: a request is one of these; `answers` says what `data` then is."""
+    shapes: dict[str, Any] = {}
+    requests = [
+        {
+            "type": "object",
+            "description": action.about,
+            "properties": {
+                "version": {"const": VERSION},
+                "action": {"const": name},
+                "payload": schema.of(action.payload, shapes),
+            },
+            "required": ["action", "payload"] if schema.required(action.payload) else ["action"],
+        }
+        for name, action in ACTIONS.items()
+    ]
+    answers = {name: schema.of(action.answer, shapes) for name, action in ACTIONS.items()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Foreword wire",
+        "version": VERSION,
+        "oneOf": requests,
+        "answers": answers,
+        "$defs": dict(sorted(shapes.items())),
+    }
