@@ -12,6 +12,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -116,6 +117,13 @@ class Foreword:
         opened = cls(SqliteStore(folder), loaded, embedder, clock=clock)
         opened._vectors.follow()
         return opened
+
+    def under(self, loaded: Loaded) -> Foreword:
+        """The same open home under other settings, such as a project's own; closed with this one."""
+        other = copy(self)
+        other._loaded, other._settings = loaded, loaded.settings
+        other._recent = Recent()
+        return other
 
     @property
     def settings(self) -> Settings:

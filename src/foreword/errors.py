@@ -10,8 +10,9 @@ ForewordError
 │   ├── StoreDamaged        not a Foreword database any more
 │   ├── StoreFromTheFuture  made by a newer Foreword
 │   └── StoreBusy           another process held the lock for too long
-└── ProviderError       a model outside Foreword
-    └── ModelDamaged        the shipped model does not match its checksum
+├── ProviderError       a model outside Foreword
+│   └── ModelDamaged        the shipped model does not match its checksum
+└── DaemonError         the process that serves the hosts
 
 A class's docstring is its default message, `code` its name on the wire, `hint` the next step for a person.
 """
@@ -102,3 +103,10 @@ class ModelDamaged(ProviderError):
 
     code = "model_damaged"
     hint = "Reinstall Foreword."
+
+
+class DaemonError(ForewordError):
+    """Foreword's daemon cannot be reached."""
+
+    code = "daemon"
+    hint = "Run `foreword doctor`."

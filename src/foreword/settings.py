@@ -34,6 +34,25 @@ _MOST = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
+class ServeSettings:
+    """Here and not beside the doors, which stand above the engine and everything that it reads."""
+
+    deadline_ms: int = field(
+        default=300, metadata={"help": "How long a host's hook waits for its brief; past it, silence.", "min": 1}
+    )
+    cold_deadline_ms: int = field(
+        default=600, metadata={"help": "The same when the daemon has to be started first.", "min": 1}
+    )
+    idle_minutes: float = field(
+        default=30.0, metadata={"help": "The daemon ends when nobody asked for so long; 0 is never."}
+    )
+    port: int = field(
+        default=0,
+        metadata={"help": "A port on loopback for hosts that speak only TCP; 0 is none.", "max": 65535},
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     profile: str = "foreword"
     store: StoreSettings = field(default_factory=StoreSettings)
@@ -46,6 +65,7 @@ class Settings:
     turn: TurnSettings = field(default_factory=TurnSettings)
     compose: ComposeSettings = field(default_factory=ComposeSettings)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+    serve: ServeSettings = field(default_factory=ServeSettings)
 
 
 # A profile is a named set of settings over the one engine, never a second code path.

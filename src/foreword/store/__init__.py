@@ -1,6 +1,6 @@
 """Where memories are kept; the only SQL."""
 
-from foreword.store.connection import StoreSettings
+from foreword.store.connection import FILE_NAME, StoreSettings
 from foreword.store.contract import (
     Census,
     Draft,
@@ -20,6 +20,7 @@ from foreword.store.contract import (
 from foreword.store.sqlite import SqliteStore
 
 __all__ = [
+    "FILE_NAME",
     "Census",
     "Draft",
     "Facts",

@@ -1,0 +1,209 @@
+"""Both doors of the daemon, and what is behind each path: bytes to the engine and back, no decisions.
+
+POST /v1                  the wire
+GET  /v1/schema           what the wire says of itself
+POST /hook/HOST/EVENT     a host's hook, in the host's own shape
+GET  /health              who answers
+POST /down                end; by the Unix socket only
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import foreword
+from foreword.errors import ForewordError
+from foreword.serve import hooks, wire
+from foreword.serve.address import Address
+from foreword.serve.guard import guarded, open_to_its_owner, token_in
+from foreword.serve.http import Check, Connections, Refused, Request, Response
+from foreword.serve.room import Room
+from foreword.serve.trail import Log, note_failure
+
+# Each has a connection of its own to the store, and only one at a time reads the index: more would not be quicker.
+_WORKERS = 4
+_MOST_WAITING = 512
+# When nobody asks at once, the index is read before somebody does.
+_WARM_AFTER_S = 0.3
+_DEADLINE = "x-deadline-ms"
+
+
+class Doors:
+    def __init__(self, environ: Mapping[str, str], here: Address, log: Log) -> None:
+        self._here = here
+        self._log = log
+        self._room = Room(environ)
+        self._workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="foreword")
+        self._servers: list[asyncio.Server] = []
+        self._connections: list[Connections] = []
+        self._started = time.time()
+        self._asked_at = time.monotonic()
+        self._requests = 0
+        self._waiting = 0
+        self._port = 0
+        self._ending = asyncio.Event()
+
+    # life
+
+    async def open(self, listening: socket.socket, ending: asyncio.Event) -> None:
+        self._ending = ending
+        settings = self._room.settings.serve
+        _publish(self._here, settings.deadline_ms, settings.cold_deadline_ms)
+        by_socket = self._door(open_to_its_owner, local=True)
+        self._servers.append(await asyncio.start_unix_server(by_socket.serve, sock=listening))
+        if settings.port:
+            await self._open_port(settings.port)
+
+    async def _open_port(self, port: int) -> None:
+        by_port = self._door(guarded(token_in(self._here.token), port), local=False)
+        try:
+            self._servers.append(await asyncio.start_server(by_port.serve, "127.0.0.1", port))
+            self._port = port
+        except OSError as error:
+            self._log.say(f"port {port} cannot be opened: {error.strerror}; the socket still answers")
+
+    def _door(self, check: Check, *, local: bool) -> Connections:
+        door = Connections(partial(self._handle, local=local), _refusal, check)
+        self._connections.append(door)
+        return door
+
+    async def until(self, ending: asyncio.Event) -> None:
+        """Returns when told to end, or when nobody has asked for as long as the settings say."""
+        warm = asyncio.get_running_loop().call_later(_WARM_AFTER_S, self._warm)
+        while not ending.is_set():
+            idle_s = self._room.settings.serve.idle_minutes * 60
+            left = self._asked_at + idle_s - time.monotonic() if idle_s else 3600.0
+            if left <= 0 and not self._waiting:
+                self._log.say(f"nobody asked for {idle_s / 60:g} minutes")
+                break
+            try:
+                async with asyncio.timeout(max(left, 0.05)):
+                    await ending.wait()
+            except TimeoutError:
+                continue
+        warm.cancel()
+
+    def _warm(self) -> None:
+        if not self._requests:
+            self._workers.submit(self._read_the_index)
+
+    def _read_the_index(self) -> None:
+        try:
+            with self._room.engine() as engine:
+                engine.search("what is kept here", limit=1)
+        except ForewordError as error:
+            self._log.say(str(error))
+
+    async def close(self, *, within_s: float) -> None:
+        for server in self._servers:
+            server.close()
+        await asyncio.gather(*(one.close(within_s=within_s) for one in self._connections))
+        self._workers.shutdown(wait=True)
+        self._room.close()
+
+    # paths
+
+    async def _handle(self, request: Request, *, local: bool) -> Response:
+        self._asked_at = time.monotonic()
+        self._requests += 1
+        match request.method, request.path.strip("/").split("/"):
+            case "GET", ["health"]:
+                return _document(200, {"status": "ok", "data": self._about()})
+            case "GET", ["v1", "schema"]:
+                return _document(200, wire.describe())
+            case "POST", ["v1"]:
+                return await self._work(partial(self._wire, request))
+            case "POST", ["hook", host, event]:
+                return await self._work(partial(self._hook, request, host, event))
+            case "POST", ["down"] if local:
+                self._ending.set()
+                return _document(200, {"status": "ok", "data": self._about()})
+            case _, ["health"] | ["v1"] | ["v1", "schema"] | ["hook", _, _]:
+                raise Refused(405, f"{request.method[:10]} is not for this path.")
+        raise Refused(404, "There is nothing at this path; the wire is POST /v1.")
+
+    async def _work(self, job: Callable[[], Response]) -> Response:
+        if self._waiting >= _MOST_WAITING:
+            raise Refused(503, "Too many requests are waiting.")
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._workers, job)
+        finally:
+            self._waiting -= 1
+            self._asked_at = time.monotonic()
+
+    def _about(self) -> dict[str, Any]:
+        return {
+            "version": foreword.__version__,
+            "wire": wire.VERSION,
+            "process": os.getpid(),
+            "started": round(self._started),
+            "requests": self._requests,
+            "port": self._port,
+            "idle_minutes": self._room.settings.serve.idle_minutes,
+        }
+
+    def _wire(self, request: Request) -> Response:
+        try:
+            asked = json.loads(request.body.decode("utf-8"))
+        except (ValueError, RecursionError):
+            return _document(400, wire.refusal("bad_input", "A request is one JSON object in UTF-8."))
+        envelope = self._answer(asked, request.arrived)
+        if isinstance(asked, dict) and asked.get("action") == "status" and envelope["status"] == "ok":
+            envelope = {**envelope, "data": {**envelope["data"], "daemon": self._about()}}
+        return _document(200, envelope)
+
+    def _answer(self, asked: object, arrived: float) -> dict[str, Any]:
+        payload = asked.get("payload") if isinstance(asked, dict) else None
+        project = payload.get("project") if isinstance(payload, dict) else None
+        if isinstance(payload, dict) and isinstance(patience := payload.get("deadline_ms"), int | float):
+            # Somebody has been waiting since it arrived, not since a worker was free.
+            payload["deadline_ms"] = patience - (time.monotonic() - arrived) * 1000
+        try:
+            with self._room.engine(project if isinstance(project, str) else "") as engine:
+                envelope = wire.answer(engine, asked)
+        except ForewordError as error:
+            envelope = wire.refusal(error.code, str(error))
+        if envelope["status"] == "error" and envelope["error"]["code"] not in _CALLERS_FAULT:
+            self._log.say(f"{envelope['error']['code']}: {envelope['error']['message']}")
+        return envelope
+
+    def _hook(self, request: Request, host: str, event: str) -> Response:
+        told = request.headers.get(_DEADLINE, "")
+        patience = int(told[:9]) if told.isdigit() else self._room.settings.serve.deadline_ms
+
+        def ask(asked: Mapping[str, Any]) -> Mapping[str, Any]:
+            return self._answer(hooks.with_deadline(asked, patience), request.arrived)
+
+        def note(cause: str) -> None:
+            note_failure(self._here.failures, host, event, cause)
+
+        said = hooks.answer(host, event, request.body, ask, note=note)
+        kind = "application/json" if said.startswith("{") else "text/plain; charset=utf-8"
+        return Response(200, said.encode("utf-8", "replace"), kind)
+
+
+_CALLERS_FAULT = frozenset({"bad_input", "too_large", "unknown_id"})
+
+
+def _document(status: int, value: Mapping[str, Any]) -> Response:
+    return Response(status, json.dumps(value, separators=(",", ":")).encode("ascii"))
+
+
+def _refusal(refused: Refused) -> Response:
+    return _document(refused.status, wire.refusal("refused", refused.message))
+
+
+def _publish(here: Address, deadline_ms: int, cold_deadline_ms: int) -> None:
+    """For clients that read no settings. Replaced in one step: a hook may be reading it."""
+    made = here.deadlines.with_suffix(".new")
+    made.write_text(f"{deadline_ms} {cold_deadline_ms}\n", "ascii")
+    os.replace(made, here.deadlines)

@@ -1,0 +1,55 @@
+"""The hook door: what a host gives its hook on stdin goes in, what the host reads on stdout comes out.
+
+Silence is the answer to everything that goes wrong, and each silence that should not have been leaves a line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from foreword.errors import BadInput, ForewordError
+from foreword.hosts import understand
+from foreword.serve import wire
+
+# Answers a wire request; told how long somebody waits for it.
+Ask = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+
+def answer(host: str, event: str, body: bytes, ask: Ask, *, note: Callable[[str], None]) -> str:
+    """What the host reads; "" for nothing. `note` is told what went wrong. Never raises."""
+    try:
+        hook = understand(host, event, _read(body))
+        answers = [_data(ask(request), note) for request in hook.asks]
+        said = hook.reply(answers)
+        for request in hook.records:
+            _data(ask(request), note)
+        return said
+    except ForewordError as error:
+        note(str(error))
+    except Exception as error:  # noqa: BLE001 - a door: a hook must never break its host
+        note(f"Foreword failed inside ({type(error).__name__}).")
+    return ""
+
+
+def _read(body: bytes) -> object:
+    try:
+        return json.loads(body.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise BadInput("What the host sent is not JSON in UTF-8.") from None
+
+
+def _data(envelope: Mapping[str, Any], note: Callable[[str], None]) -> Mapping[str, Any] | None:
+    if envelope["status"] == "ok":
+        data: Mapping[str, Any] = envelope["data"]
+        return data
+    note(envelope["error"]["message"])
+    return None
+
+
+def with_deadline(request: Mapping[str, Any], deadline_ms: float) -> dict[str, Any]:
+    """A brief that is not asked for in time is not wanted any more; nothing else has a deadline."""
+    if request.get("action") != "brief":
+        return dict(request)
+    return {**request, "version": wire.VERSION, "payload": {**request["payload"], "deadline_ms": deadline_ms}}
