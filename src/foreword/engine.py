@@ -226,7 +226,9 @@ class Foreword:
             if (again := self._at_hand(asked, turn, place, now)) is not None:
                 return again
             brief = self._brief(own_words(redact(clean(text)).text), place, turn, now, patience)
-            self._recent.keep(conversation, Answered(asked, brief, now, turn.mark))
+            self._recent.keep(
+                conversation, Answered(asked, brief, now, turn.mark), for_s=self._settings.turn.repeat_ms / 1000
+            )
             return brief
 
     def _brief(self, text: str, place: Place, turn: Turn, now: float, patience: _Patience) -> Brief:
@@ -501,6 +503,7 @@ class Foreword:
         texts = {" ".join(memory.text.split()) for memory in memories}
         # The same words may have been an ask: what the receipt kept of it is what the intent left.
         texts |= {kept for memory in memories if (kept := intent(memory.text, self._settings.intent).query)}
+        self._recent.clear()
         return self._store.forget([memory.row for memory in memories], texts=texts)
 
     def forgettable(

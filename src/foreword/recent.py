@@ -36,12 +36,20 @@ class Recent:
         with self._lock:
             return self._answered.get(conversation)
 
-    def keep(self, conversation: tuple[str, str], answered: Answered) -> None:
+    def keep(self, conversation: tuple[str, str], answered: Answered, *, for_s: float) -> None:
+        """What is older than `for_s` goes: what was forgotten elsewhere must not stay in memory."""
         with self._lock:
             self._answered[conversation] = answered
             self._answered.move_to_end(conversation)
-            while len(self._answered) > _MOST_CONVERSATIONS:
+            while len(self._answered) > _MOST_CONVERSATIONS or self._oldest() < answered.at - for_s:
                 self._answered.popitem(last=False)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._answered.clear()
+
+    def _oldest(self) -> float:
+        return next(iter(self._answered.values())).at
 
 
 def fingerprint(text: str, place: Place) -> bytes:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from foreword.cli.call import Call, Exit
 from foreword.cli.parser import build
 from foreword.cli.screen import Screen
-from foreword.errors import BadInput, BadSettings, ForewordError, ProviderError, StoreError, UnknownId
+from foreword.errors import BadInput, BadSettings, DaemonError, ForewordError, ProviderError, StoreError, UnknownId
 
 __all__ = ["main"]
 
@@ -20,6 +20,7 @@ _EXITS: tuple[tuple[type[Exception], Exit], ...] = (
     (UnknownId, Exit.NO),
     (BadInput, Exit.USAGE),
     (StoreError, Exit.STORE),
+    (DaemonError, Exit.STORE),
     (BadSettings, Exit.SETTINGS),
     (ProviderError, Exit.SETTINGS),
     (OSError, Exit.STORE),

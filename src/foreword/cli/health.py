@@ -1,33 +1,15 @@
-"""status, doctor: how things are, and what to do about what is wrong."""
+"""status: how things are."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import sqlite3
-import stat
-import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import foreword
 from foreword.cli.call import Call, Exit
+from foreword.cli.daemon import running, told
 from foreword.cli.parser import Verbs
-from foreword.cli.recording import rebuild_waiting
-from foreword.cli.screen import count
-from foreword.errors import ForewordError, ProviderError, StoreError, StoreFromTheFuture
-
-if TYPE_CHECKING:
-    from foreword.engine import Foreword
-    from foreword.providers import Embedder
-
-# What the store's statements need (RETURNING).
-_OLDEST_SQLITE = (3, 35, 0)
-_LITTLE_SPACE_MB = 200
-_PROBE_DEADLINE_MS = 5000
-_MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "red")}
+from foreword.cli.screen import count, size
 
 
 def add(verbs: Verbs) -> None:
@@ -37,25 +19,24 @@ def add(verbs: Verbs) -> None:
         summary="what is kept, how turns were answered, what is excluded",
         example="foreword status --json",
     )
-    parser = verbs.add(
-        "doctor",
-        doctor,
-        summary="check everything, with the next step for what is wrong",
-        example="foreword doctor",
-    )
-    parser.add_argument("--rebuild", action="store_true", help="make the vectors that are still missing, now")
 
 
 def status(call: Call) -> int:
     with call.open() as engine:
         found = engine.status()
-    found = {"version": foreword.__version__, "home": str(call.home), **found, "warnings": list(call.loaded.warnings)}
+    found = {
+        "version": foreword.__version__,
+        "home": str(call.home),
+        **found,
+        "warnings": list(call.loaded.warnings),
+        "daemon": running(call),
+    }
     call.answer(found, _status_lines(found))
     return Exit.OK
 
 
 def _status_lines(found: dict[str, Any]) -> Iterator[str]:
-    yield f"home       {found['home']} ({_size(found['bytes'])}), profile {found['profile']}"
+    yield f"home       {found['home']} ({size(found['bytes'])}), profile {found['profile']}"
     yield (
         f"memories   {found['memories']:,} in {count(found['sessions'], 'session')}"
         + (f": {_counts(found['by_kind'])}" if found["memories"] else "")
@@ -79,176 +60,8 @@ def _status_lines(found: dict[str, Any]) -> Iterator[str]:
     for name, agents in found["excluded"].items():
         if agents:
             yield f"excluded   from {name}: {', '.join(agents)}"
+    yield f"daemon     {told(found['daemon'])}"
 
 
 def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{name or '-'} {number:,}" for name, number in counts.items())
-
-
-def _size(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB" if size < 1e9 else f"{size / 1e9:,.1f} GB"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """`state` is ok, warn or fail; `next` is the step for whatever is not ok."""
-
-    name: str
-    state: str
-    found: str
-    next: str = ""
-
-
-def doctor(call: Call) -> int:
-    checks = list(_checks(call))
-    failed = sum(one.state == "fail" for one in checks)
-    warned = sum(one.state == "warn" for one in checks)
-    call.answer({"checks": [asdict(one) for one in checks], "failed": failed, "warned": warned}, _lines(call, checks))
-    return Exit.NO if failed else Exit.OK
-
-
-def _lines(call: Call, checks: list[Check]) -> Iterator[str]:
-    for one in checks:
-        mark, colour = _MARKS[one.state]
-        yield f"{call.screen.paint(mark, colour)} {one.name:<10} {one.found}"
-        if one.next:
-            yield f"  {'':<10} {call.screen.paint('→ ' + one.next, 'dim')}"
-    failed, warned = (sum(one.state == state for one in checks) for state in ("fail", "warn"))
-    yield ""
-    if failed or warned:
-        yield f"{count(failed, 'problem')}, {count(warned, 'remark')}."
-    else:
-        yield "Everything is fine."
-
-
-def _checks(call: Call) -> Iterator[Check]:
-    yield from _machine()
-    yield from _settings(call)
-    embedder, checks = _embedder(call)
-    yield from checks
-    home = call.home
-    try:
-        if not home.exists():
-            yield Check("home", "warn", f"{home} does not exist yet.", "`foreword init`, or record something.")
-            return
-        yield _private(home)
-        yield _space(home)
-    except OSError as error:
-        yield Check("home", "fail", f"{home} cannot be looked into: {error.strerror}.", "Fix its permissions.")
-        return
-    yield from _store(call, usable=embedder)
-
-
-def _machine() -> Iterator[Check]:
-    found = f"Python {sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"
-    yield Check("program", "ok", f"Foreword {foreword.__version__}, {found}")
-    if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
-        oldest = ".".join(map(str, _OLDEST_SQLITE))
-        yield Check("sqlite", "fail", f"SQLite {sqlite3.sqlite_version} is too old.", f"Install {oldest} or newer.")
-    else:
-        yield Check("sqlite", "ok", f"SQLite {sqlite3.sqlite_version}")
-
-
-def _settings(call: Call) -> Iterator[Check]:
-    from foreword.settings import config_file
-
-    file = config_file()
-    for warning in call.loaded.warnings:
-        yield Check("settings", "warn", warning, f"Edit {file}, the project's file or the environment.")
-    if not call.loaded.warnings:
-        yield Check("settings", "ok", str(file) if file.exists() else f"defaults; {file} does not exist")
-    settings = call.loaded.settings
-    for name, agents in (("capture", settings.guard.exclude_capture), ("injection", settings.turn.exclude)):
-        if agents:
-            yield Check("excluded", "ok", f"from {name}: {', '.join(agents)}")
-    for name, on in (("Recording", settings.record.enabled), ("Injection", settings.turn.enabled)):
-        if not on:
-            yield Check("switched", "warn", f"{name} is switched off.", "Nothing to do if that is meant.")
-
-
-def _embedder(call: Call) -> tuple[bool, list[Check]]:
-    """Whether an engine can be opened with the embedder of the settings, and what was found."""
-    from foreword.providers import open_embedder
-
-    try:
-        embedder = open_embedder(call.loaded.settings.embedder, os.environ)
-    except ForewordError as error:
-        return False, [Check("embedder", "fail", str(error), "`foreword config embedder.provider` shows who is asked.")]
-    if embedder is None:
-        return True, [Check("embedder", "ok", "none: words answer alone")]
-    try:
-        return True, [Check("embedder", "ok", _probed(embedder))]
-    except ProviderError as error:
-        # The shipped table may be damaged for good; a remote model may be back in a minute, and words answer meanwhile.
-        if embedder.local:
-            return False, [Check("embedder", "fail", str(error), "Reinstall Foreword; words answer meanwhile.")]
-        return True, [Check("embedder", "warn", str(error), "Words answer alone until the model does.")]
-
-
-def _probed(embedder: Embedder) -> str:
-    from foreword.providers import StaticEmbedder
-
-    if isinstance(embedder, StaticEmbedder):
-        embedder.verify()
-        return f"{embedder.model}, every byte matches its checksum"
-    embedder.embed(["Does the model answer?"], deadline_ms=_PROBE_DEADLINE_MS)
-    return f"{embedder.model} answers"
-
-
-def _private(home: Path) -> Check:
-    if not home.is_dir():
-        return Check("home", "fail", f"{home} is not a folder.", "Choose another with --home or FOREWORD_HOME.")
-    wide = [path for path in (home, *home.iterdir()) if stat.S_IMODE(path.stat().st_mode) & 0o077]
-    if wide:
-        shown = ", ".join(path.name for path in wide[:3])
-        return Check("home", "warn", f"Others may look into {home} ({shown}).", f"chmod -R go= '{home}'")
-    return Check("home", "ok", f"{home}, yours alone")
-
-
-def _space(home: Path) -> Check:
-    free_mb = shutil.disk_usage(home).free // 1_000_000
-    if free_mb < _LITTLE_SPACE_MB:
-        return Check("disk", "warn", f"{free_mb:,} MB are free.", "Free some space, or move the home.")
-    return Check("disk", "ok", f"{free_mb / 1000:,.0f} GB free")
-
-
-def _store(call: Call, *, usable: bool) -> Iterator[Check]:
-    from foreword.engine import Foreword
-
-    settings = call.loaded.settings
-    if not usable:
-        settings = replace(settings, embedder=replace(settings.embedder, provider="none"))
-    try:
-        with Foreword.open(call.home, settings=settings) as engine:
-            yield Check("schema", "ok", "of this version")
-            yield from _sound(engine)
-            if usable:
-                yield from _vectors(call, engine)
-    except StoreFromTheFuture as error:
-        yield Check("schema", "fail", str(error.args[0]), error.hint)
-    except StoreError as error:
-        yield Check("database", "fail", str(error.args[0]), error.hint)
-
-
-def _sound(engine: Foreword) -> Iterator[Check]:
-    problems = engine.check()
-    for problem in problems:
-        yield Check("database", "fail", problem, "Restore a backup, or move the file away to start anew.")
-    if not problems:
-        found = engine.status()
-        kept = f"{count(found['memories'], 'memory', 'memories')}, {count(found['turns'], 'turn')}"
-        yield Check("database", "ok", f"sound: {kept}, {_size(found['bytes'])}")
-
-
-def _vectors(call: Call, engine: Foreword) -> Iterator[Check]:
-    if call.args.rebuild:
-        try:
-            yield Check("vectors", "ok", f"{rebuild_waiting(engine):,} made now")
-        except ProviderError as error:
-            yield Check("vectors", "fail", str(error), "Words answer meanwhile; try again later.")
-        return
-    embedder = engine.status()["embedder"]
-    if embedder["waiting"]:
-        yield Check("vectors", "warn", f"{embedder['waiting']:,} memories wait.", "`foreword doctor --rebuild`")
-    else:
-        yield Check("vectors", "ok", f"{embedder['embedded']:,} made, none waiting")

@@ -18,7 +18,7 @@ exit codes:
   0    done; also when there was nothing to say or to record
   1    the answer is no: nothing found, no such id, a check failed, not confirmed
   2    the arguments or the input cannot be used
-  3    the memory store cannot be used: damaged, busy, unwritable, from a newer version
+  3    the memory store or the daemon cannot be used: damaged, busy, unwritable, out of reach
   4    a setting or a model provider cannot be used
   70   a bug; FOREWORD_DEBUG=1 shows the traceback
   130  interrupted
@@ -75,7 +75,19 @@ class Verbs:
 
 
 def build() -> argparse.ArgumentParser:
-    from foreword.cli import briefing, explaining, forgetting, health, measuring, reading, recording, settling, tuning
+    from foreword.cli import (
+        briefing,
+        doctor,
+        explaining,
+        forgetting,
+        health,
+        measuring,
+        reading,
+        recording,
+        serving,
+        settling,
+        tuning,
+    )
     from foreword.cli import demo as demonstration
 
     parser = _Parser(
@@ -98,6 +110,8 @@ def build() -> argparse.ArgumentParser:
         tuning,
         forgetting,
         health,
+        doctor,
+        serving,
         demonstration,
         measuring,
     )

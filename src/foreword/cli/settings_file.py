@@ -30,12 +30,12 @@ def change(file: Path, values: Mapping[str, float], *, fresh: str) -> Path | Non
             before = real.read_bytes()
         after = rewritten(fresh if before is None else before.decode("utf-8"), values)
         if before is None:
-            _replace(real, after.encode(), mode=0o600)
+            replace_file(real, after.encode(), mode=0o600)
             return None
         mode = stat.S_IMODE(real.stat().st_mode)
         backup = real.with_name(real.name + ".bak")
-        _replace(backup, before, mode=mode)
-        _replace(real, after.encode(), mode=mode)
+        replace_file(backup, before, mode=mode)
+        replace_file(real, after.encode(), mode=mode)
     except OSError as error:
         raise BadSettings(
             f"{file} cannot be written: {error.strerror}; it is as it was.",
@@ -116,7 +116,7 @@ def _section(lines: Sequence[str], place: int) -> str:
     return headers[-1] if headers else ""
 
 
-def _replace(file: Path, data: bytes, *, mode: int) -> None:
+def replace_file(file: Path, data: bytes, *, mode: int) -> None:
     """Whoever reads the file at any moment reads the old one or the new one."""
     number, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:

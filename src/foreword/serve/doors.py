@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import foreword
 from foreword.errors import ForewordError
@@ -34,6 +34,7 @@ _MOST_WAITING = 512
 # When nobody asks at once, the index is read before somebody does.
 _WARM_AFTER_S = 0.3
 _DEADLINE = "x-deadline-ms"
+_Done = TypeVar("_Done")
 
 
 class Doors:
@@ -133,6 +134,9 @@ class Doors:
     async def _work(self, job: Callable[[], Response]) -> Response:
         if self._waiting >= _MOST_WAITING:
             raise Refused(503, "Too many requests are waiting.")
+        return await self._later(job)
+
+    async def _later(self, job: Callable[[], _Done]) -> _Done:
         self._waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._workers, job)
@@ -186,9 +190,10 @@ class Doors:
         def note(cause: str) -> None:
             note_failure(self._here.failures, host, event, cause)
 
-        said = hooks.answer(host, event, request.body, ask, note=note)
-        kind = "application/json" if said.startswith("{") else "text/plain; charset=utf-8"
-        return Response(200, said.encode("utf-8", "replace"), kind)
+        answered = hooks.answer(host, event, request.body, ask, note)
+        kind = "application/json" if answered.said.startswith("{") else "text/plain; charset=utf-8"
+        later = partial(self._later, partial(hooks.record, answered.later, ask, note)) if answered.later else None
+        return Response(200, answered.said.encode("utf-8", "replace"), kind, later)
 
 
 _CALLERS_FAULT = frozenset({"bad_input", "too_large", "unknown_id"})

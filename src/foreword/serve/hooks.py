@@ -6,31 +6,47 @@ Silence is the answer to everything that goes wrong, and each silence that shoul
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from foreword.errors import BadInput, ForewordError
 from foreword.hosts import understand
 from foreword.serve import wire
 
-# Answers a wire request; told how long somebody waits for it.
+# Answers a wire request.
 Ask = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+Note = Callable[[str], None]
 
 
-def answer(host: str, event: str, body: bytes, ask: Ask, *, note: Callable[[str], None]) -> str:
-    """What the host reads; "" for nothing. `note` is told what went wrong. Never raises."""
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What the host reads, "" for nothing, and what is recorded once it has it: a prompt need not be on the disk before
+    the model may see it. What is only recorded is recorded before the host is answered."""
+
+    said: str = ""
+    later: tuple[Mapping[str, Any], ...] = ()
+
+
+def answer(host: str, event: str, body: bytes, ask: Ask, note: Note) -> Answered:
+    """Never raises; `note` is told what went wrong."""
     try:
         hook = understand(host, event, _read(body))
         answers = [_data(ask(request), note) for request in hook.asks]
-        said = hook.reply(answers)
-        for request in hook.records:
-            _data(ask(request), note)
-        return said
+        if answers:
+            return Answered(hook.reply(answers), tuple(hook.records))
+        record(hook.records, ask, note)
+        return Answered(hook.reply(answers))
     except ForewordError as error:
         note(str(error))
     except Exception as error:  # noqa: BLE001 - a door: a hook must never break its host
         note(f"Foreword failed inside ({type(error).__name__}).")
-    return ""
+    return Answered()
+
+
+def record(requests: Iterable[Mapping[str, Any]], ask: Ask, note: Note) -> None:
+    for request in requests:
+        _data(ask(request), note)
 
 
 def _read(body: bytes) -> object:
@@ -40,7 +56,7 @@ def _read(body: bytes) -> object:
         raise BadInput("What the host sent is not JSON in UTF-8.") from None
 
 
-def _data(envelope: Mapping[str, Any], note: Callable[[str], None]) -> Mapping[str, Any] | None:
+def _data(envelope: Mapping[str, Any], note: Note) -> Mapping[str, Any] | None:
     if envelope["status"] == "ok":
         data: Mapping[str, Any] = envelope["data"]
         return data

@@ -32,9 +32,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
+    """`after` is done once the answer is on its way, and before the connection takes another request."""
+
     status: int
     body: bytes
     type: str = "application/json"
+    after: Callable[[], Awaitable[None]] | None = None
 
 
 class Refused(Exception):
@@ -89,6 +92,8 @@ class Connections:
                 await line.send(self._refuse(refused), last=True)
                 return
             await line.send(response, last=self._closing)
+            if response.after is not None:
+                await response.after()
             self._busy.discard(task)
             self._waiting.add(task)
             if not line.next():
