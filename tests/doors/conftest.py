@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
 import pty
 import select
+import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,10 @@ from typing import Any
 import pytest
 
 from foreword.cli import main
+from foreword.serve.address import address, reachable
+from foreword.serve.client import Client
+
+FOREWORD = str(Path(sys.executable).with_name("foreword"))
 
 
 @dataclass(frozen=True)
@@ -122,3 +129,90 @@ def terminal(folder: Path) -> Callable[..., Ran]:
         return Ran(process.wait(timeout=10), seen.decode(), "")
 
     return runs
+
+
+class Daemon:
+    """A home with a real daemon on a real socket, started when it is first needed, and gone after the test."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.environ = {**os.environ, "FOREWORD_HOME": str(home)}
+        self.address = address(self.environ)
+        self.client = Client(self.address, self.environ)
+
+    def call(self, action: str, **payload: Any) -> dict[str, Any]:
+        return self.client.call(action, payload)
+
+    def hook(self, host: str, event: str, document: Any, **environ: str) -> subprocess.CompletedProcess[bytes]:
+        """The hook client as a host starts it."""
+        said = document if isinstance(document, bytes) else json.dumps(document).encode()
+        return subprocess.run(
+            [FOREWORD, "hook", host, event],
+            input=said,
+            capture_output=True,
+            env={**self.environ, **environ},
+            timeout=60,
+            check=False,
+        )
+
+    def patient(self) -> Daemon:
+        """Hooks wait long: on a busy machine a cold start takes its time, and that is not what most tests are about."""
+        self.address.make()
+        self.environ.update(FOREWORD_SERVE_DEADLINE_MS="20000", FOREWORD_SERVE_COLD_DEADLINE_MS="30000")
+        self.client = Client(self.address, self.environ)
+        self.address.deadlines.write_text("20000 30000\n")
+        return self
+
+    def raw(self, data: bytes, *, within_s: float = 10.0) -> bytes:
+        """Whatever is answered to these bytes until the connection ends or falls silent."""
+        with socket.socket(socket.AF_UNIX) as line, reachable(self.address.socket) as path:
+            line.settimeout(within_s)
+            line.connect(path)
+            answer = b""
+            try:
+                line.sendall(data)
+                line.shutdown(socket.SHUT_WR)
+                while part := line.recv(65536):
+                    answer += part
+            except (ConnectionError, TimeoutError):
+                pass
+            return answer
+
+    @property
+    def process(self) -> int:
+        holder = self.client.holder()
+        assert holder, "no daemon runs"
+        return holder
+
+    def processes(self) -> list[int]:
+        """Every process of this home: those that were started with it in their environment, zombies left out."""
+        mark = f"FOREWORD_HOME={self.home}".encode()
+        found = []
+        for folder in Path("/proc").iterdir():
+            if folder.name.isdigit() and int(folder.name) != os.getpid():
+                try:
+                    if mark in (folder / "environ").read_bytes().split(b"\0"):
+                        found.append(int(folder.name))
+                except OSError:
+                    continue
+        return found
+
+    def kill(self) -> None:
+        os.kill(self.process, signal.SIGKILL)
+        wait_until(lambda: self.client.holder() is None)
+
+
+def wait_until(holds: Callable[[], Any], within_s: float = 20.0) -> None:
+    until = time.monotonic() + within_s
+    while not holds():
+        assert time.monotonic() < until, "it did not come about in time"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[Daemon]:
+    one = Daemon(tmp_path / "home")
+    yield one
+    for process in one.processes():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)

@@ -45,4 +45,4 @@ def told(daemon: dict[str, Any] | None) -> str:
         return f"process {daemon['process']} does not answer (`foreword down`)"
     port = f", port {daemon['port']}" if daemon["port"] else ""
     asked = count(daemon["requests"], "request")
-    return f"process {daemon['process']}, since {when(daemon['started'])}, {asked}{port}"
+    return f"process {daemon['process']}, since {when(daemon['since'])}, {asked}{port}"

@@ -215,9 +215,11 @@ def hook(call: Call) -> int:
 def mcp(call: Call) -> int:
     from foreword.serve.mcp import Tools, serve_http, serve_stdio
 
-    tools = Tools(client_of(call), agent=call.args.agent, project=call.args.project, audience=call.args.audience)
+    client = client_of(call)
+    project = os.path.abspath(call.args.project) if call.args.project else ""
+    tools = Tools(client, agent=call.args.agent, project=project, audience=call.args.audience)
     if call.args.port:
-        serve_http(tools, call.args.port, token_file=client_of(call).address.token)
+        serve_http(tools, call.args.port, token_file=client.address.token, say=call.screen.note)
     else:
         serve_stdio(tools)
     return Exit.OK

@@ -149,7 +149,7 @@ class Doors:
             "version": foreword.__version__,
             "wire": wire.VERSION,
             "process": os.getpid(),
-            "started": round(self._started),
+            "since": round(self._started),
             "requests": self._requests,
             "port": self._port,
             "idle_minutes": self._room.settings.serve.idle_minutes,
