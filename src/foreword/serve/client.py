@@ -133,13 +133,20 @@ class Client:
     def _socket(self, within_s: float) -> socket.socket:
         made = socket.socket(socket.AF_UNIX)
         made.settimeout(within_s)
+        until = time.monotonic() + within_s
         try:
             with reachable(self.address.socket) as path:
-                made.connect(path)
+                while True:
+                    try:
+                        made.connect(path)
+                        return made
+                    except BlockingIOError:  # a Unix socket says so when too many stand at the door
+                        if time.monotonic() > until:
+                            raise TimeoutError from None
+                        time.sleep(_POLL_S)
         except BaseException:
             made.close()
             raise
-        return made
 
     def _answers(self) -> bool:
         try:

@@ -26,7 +26,8 @@ from foreword.serve.trail import Log
 if TYPE_CHECKING:
     from foreword.serve.doors import Doors
 
-_BACKLOG = 256
+# How many may stand at the door before they are let in; beyond, a Unix socket turns them away at once.
+BACKLOG = 1024
 _MOST_INHERITED = 4096
 # One that ends still holds the lock for as long as its last answers take.
 _WAIT_FOR_LOCK_S = 5.0
@@ -133,7 +134,7 @@ def _listen(here: Address) -> socket.socket:
             listening.bind(short)
     finally:
         os.umask(usual)
-    listening.listen(_BACKLOG)
+    listening.listen(BACKLOG)
     return listening
 
 
@@ -142,7 +143,7 @@ async def _serve(here: Address, listening: socket.socket, doors: Doors, log: Log
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ending.set)
     ours = here.socket.lstat().st_ino
-    await doors.open(listening, ending)
+    await doors.open(listening, BACKLOG, ending)
     log.say(f"started, version {foreword.__version__}, process {os.getpid()}")
     try:
         await doors.until(ending)

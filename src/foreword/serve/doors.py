@@ -54,12 +54,12 @@ class Doors:
 
     # life
 
-    async def open(self, listening: socket.socket, ending: asyncio.Event) -> None:
+    async def open(self, listening: socket.socket, backlog: int, ending: asyncio.Event) -> None:
         self._ending = ending
         settings = self._room.settings.serve
         _publish(self._here, settings.deadline_ms, settings.cold_deadline_ms)
         by_socket = self._door(open_to_its_owner, local=True)
-        self._servers.append(await asyncio.start_unix_server(by_socket.serve, sock=listening))
+        self._servers.append(await asyncio.start_unix_server(by_socket.serve, sock=listening, backlog=backlog))
         if settings.port:
             await self._open_port(settings.port)
 
