@@ -225,13 +225,15 @@ class Foreword:
             asked = fingerprint(clean(text), place)
             if (again := self._at_hand(asked, turn, place, now)) is not None:
                 return again
-            brief = self._brief(own_words(redact(clean(text)).text), place, turn, now, patience)
+            since = turn.since if ask.holds_session else None
+            brief = self._brief(own_words(redact(clean(text)).text), place, turn, now, patience, since)
             self._recent.keep(
                 conversation, Answered(asked, brief, now, turn.mark), for_s=self._settings.turn.repeat_ms / 1000
             )
             return brief
 
-    def _brief(self, text: str, place: Place, turn: Turn, now: float, patience: _Patience) -> Brief:
+    def _brief(self, text: str, place: Place, turn: Turn, now: float, patience: _Patience, since: int | None) -> Brief:
+        """With `since`, what the session recorded after that row is still before the model."""
         steps = _Steps()
         understood = intent(text, self._settings.intent)
         secret = self._settings.record.enabled is False or bool(
@@ -257,6 +259,8 @@ class Foreword:
         composed = compose.Composed("", (), 0, silence)
         if not silence:
             candidates = self._recall(understood.query, place, now, receipt, steps, patience)
+            if since is not None:
+                delivered |= {one.memory.row for one in candidates if _said_in(place, one.memory, since)}
             verdict = gate.judge(candidates, self._settings.gate)
             steps.done("gate", receipt)
             composed = compose.hot(verdict.chosen, delivered, self._settings.compose)
@@ -702,6 +706,10 @@ def _replayed(found: Sequence[dict[str, Any]], settings: Settings) -> list[recei
         )
         for receipt in found
     ]
+
+
+def _said_in(place: Place, memory: Memory, since: int) -> bool:
+    return (memory.agent, memory.session) == _conversation(place) and memory.row > since
 
 
 def _conversation(place: Place) -> tuple[str, str]:

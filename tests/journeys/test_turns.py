@@ -195,6 +195,22 @@ def test_a_retry_in_a_session_that_has_had_its_one_brief_gets_it_again(open_home
     assert foreword.brief(ask).text == first.text != ""
 
 
+@pytest.mark.proves("D7")
+def test_what_the_model_still_has_before_it_is_not_given_again_until_the_session_is_compacted(told: Foreword) -> None:
+    fact = "The spare key to the boathouse hangs behind the oars."
+    told.record(Event(fact, session="agent:main:b"))
+
+    def ask(*, session: str = "agent:main:b", holds: bool = True) -> str:
+        return told.brief(Ask("Where is the spare key to the boathouse?", session=session, holds_session=holds)).text
+
+    assert ask() == ""
+    assert "already in this conversation" in told.why()
+    assert fact in ask(session="agent:main:c"), "another conversation does not hold it"
+    told.compact("agent:main:b")
+    assert fact in ask()
+    assert fact in ask(session="agent:main:d", holds=False)
+
+
 @pytest.mark.proves("S8")
 def test_an_answer_that_comes_too_late_is_silence_a_receipt_and_nothing_said(told: Foreword) -> None:
     ask = Ask("Which port does the staging database listen on?", session="agent:main:b")

@@ -10,7 +10,7 @@ from foreword.cli.screen import count, when
 from foreword.errors import DaemonError
 
 if TYPE_CHECKING:
-    from foreword.serve.client import Client
+    from foreword.serve import client
 
 
 def environ_of(call: Call) -> dict[str, str]:
@@ -21,21 +21,20 @@ def environ_of(call: Call) -> dict[str, str]:
     return environ
 
 
-def client_of(call: Call) -> Client:
-    from foreword.serve.address import address
-    from foreword.serve.client import Client
+def client_of(call: Call) -> client.Client:
+    from foreword.serve import address, client
 
     environ = environ_of(call)
-    return Client(address(environ), environ)
+    return client.Client(address.address(environ), environ)
 
 
 def running(call: Call) -> dict[str, Any] | None:
     """What the daemon says of itself; None where there is none, and no more than its process where it is stuck."""
-    client = client_of(call)
+    daemon = client_of(call)
     try:
-        return client.about()
+        return daemon.about()
     except DaemonError:
-        return {"process": client.holder()}
+        return {"process": daemon.holder()}
 
 
 def told(daemon: dict[str, Any] | None) -> str:

@@ -23,7 +23,7 @@ from foreword.errors import DaemonError, ForewordError, ProviderError, StoreErro
 if TYPE_CHECKING:
     from foreword.engine import Foreword
     from foreword.providers import Embedder
-    from foreword.serve.client import Client
+    from foreword.serve import client as daemons
 
 # What the store's statements need (RETURNING).
 _OLDEST_SQLITE = (3, 35, 0)
@@ -133,7 +133,7 @@ def _daemon(call: Call) -> Iterator[Check]:
         )
 
 
-def _absent(client: Client, folder: Path, socket: Path) -> Iterator[Check]:
+def _absent(client: daemons.Client, folder: Path, socket: Path) -> Iterator[Check]:
     if (holder := client.holder()) is not None:
         yield Check("daemon", "fail", f"Process {holder} holds the lock and does not answer.", "`foreword down`")
     elif socket.is_socket():
@@ -148,10 +148,10 @@ def _absent(client: Client, folder: Path, socket: Path) -> Iterator[Check]:
 
 def _hooks(call: Call) -> Iterator[Check]:
     """What went wrong in hosts' hooks, which say nothing themselves: one line for each kind, the newest of it told."""
-    from foreword.serve.trail import failures
+    from foreword.serve import trail
 
     newest: dict[tuple[str, str, str], tuple[str, int]] = {}
-    for one in failures(client_of(call).address.failures, since_s=_FAILURES_OF_S):
+    for one in trail.failures(client_of(call).address.failures, since_s=_FAILURES_OF_S):
         _, before = newest.get((one.host, one.event, one.cause), ("", 0))
         newest[one.host, one.event, one.cause] = (one.at, before + 1)
     for (host, event, cause), (at, times) in sorted(newest.items(), key=lambda item: item[1][0])[-_MOST_FAILURES:]:

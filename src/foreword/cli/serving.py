@@ -18,7 +18,7 @@ from foreword.cli.parser import Verbs, add_place, at_least
 from foreword.errors import BadInput, DaemonError
 
 if TYPE_CHECKING:
-    from foreword.serve.service import Service
+    from foreword.serve import service as services
 
 _FOLLOW_EVERY_S = 0.25
 
@@ -90,9 +90,9 @@ def up(call: Call) -> int:
         if (holder := client.holder()) is not None:
             raise DaemonError(f"A daemon runs already, process {holder}.", hint="End it with `foreword down`.")
         os.environ.update(environ_of(call))
-        from foreword.serve.daemon import main
+        from foreword.serve import daemon
 
-        return Exit.OK if main([]) == 0 else Exit.STORE
+        return Exit.OK if daemon.main([]) == 0 else Exit.STORE
     started = client.start()
     about = client.about()
     if about is None:
@@ -149,9 +149,9 @@ def _following(file: Path) -> Iterator[str]:
 
 
 def service(call: Call) -> int:
-    from foreword.serve.service import service as described
+    from foreword.serve import service as services
 
-    wanted = described(environ_of(call))
+    wanted = services.service(environ_of(call))
     install = call.args.what == "install"
     commands = wanted.start if install else wanted.stop
     if call.args.dry_run:
@@ -173,7 +173,7 @@ def service(call: Call) -> int:
     return Exit.NO if any(done) and install else Exit.OK
 
 
-def _install(call: Call, wanted: Service) -> bool:
+def _install(call: Call, wanted: services.Service) -> bool:
     from foreword.cli.settings_file import replace_file
 
     if wanted.file.exists() and wanted.file.read_text("utf-8") == wanted.text:
@@ -185,11 +185,11 @@ def _install(call: Call, wanted: Service) -> bool:
     return True
 
 
-def _remove(wanted: Service) -> bool:
+def _remove(wanted: services.Service) -> bool:
     return wanted.file.exists()
 
 
-def _nothing(wanted: Service, *, install: bool) -> str:
+def _nothing(wanted: services.Service, *, install: bool) -> str:
     return f"{wanted.file} is there already, as it should be" if install else f"{wanted.file} is not there"
 
 
@@ -204,22 +204,24 @@ def hook(call: Call) -> int:
     beside = Path(sys.executable).with_name("foreword")
     script = str(beside) if beside.exists() else shutil.which("foreword")
     if script is None:
-        from foreword.serve.trail import note_failure
+        from foreword.serve import trail
 
-        note_failure(client_of(call).address.failures, call.args.host, call.args.event, "`foreword` is not on the path")
+        trail.note_failure(
+            client_of(call).address.failures, call.args.host, call.args.event, "`foreword` is not on the path"
+        )
         return Exit.OK
     command = [sys.executable, "-I", "-S", "-E", script, "hook", call.args.host, call.args.event]
     return os.execve(sys.executable, command, environ_of(call))
 
 
 def mcp(call: Call) -> int:
-    from foreword.serve.mcp import Tools, serve_http, serve_stdio
+    from foreword.serve import mcp as tools_server
 
     client = client_of(call)
     project = os.path.abspath(call.args.project) if call.args.project else ""
-    tools = Tools(client, agent=call.args.agent, project=project, audience=call.args.audience)
+    tools = tools_server.Tools(client, agent=call.args.agent, project=project, audience=call.args.audience)
     if call.args.port:
-        serve_http(tools, call.args.port, token_file=client.address.token, say=call.screen.note)
+        tools_server.serve_http(tools, call.args.port, token_file=client.address.token, say=call.screen.note)
     else:
-        serve_stdio(tools)
+        tools_server.serve_stdio(tools)
     return Exit.OK

@@ -166,7 +166,9 @@ def prompt(voice: Voice) -> Reader:
         words = told.words("prompt")
         if not words.strip():
             return Hook()
-        return Hook((told.request("brief", text=words),), (told.message(words, Origin.OWNER),), voice)
+        return Hook(
+            (told.request("brief", text=words, holds_session=True),), (told.message(words, Origin.OWNER),), voice
+        )
 
     return read
 

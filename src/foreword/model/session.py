@@ -73,7 +73,8 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a host is about to send to its model."""
+    """What a host is about to send to its model. `holds_session` tells that the model still has before it what was said
+    in this session since its last compaction: then none of that is given again."""
 
     text: str
     session: str = ""
@@ -83,6 +84,7 @@ class Ask:
     project: str = ""
     audience: Audience | None = None
     at: float | None = None
+    holds_session: bool = False
 
 
 class Outcome(StrEnum):

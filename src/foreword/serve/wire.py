@@ -53,10 +53,12 @@ class SearchPayload(Place, total=False):
 
 
 class BriefPayload(Place, total=False):
-    """What the host is about to send to its model. After `deadline_ms` nothing is given, and the receipt says so."""
+    """What the host is about to send to its model. After `deadline_ms` nothing is given, and the receipt says so. With
+    `holds_session` nothing is given that the session itself recorded since its last compaction."""
 
     text: Required[str]
     at: float
+    holds_session: bool
     deadline_ms: float
 
 

@@ -111,11 +111,13 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a session remembers between two turns, and the moment it was asked."""
+    """What a session remembers between two turns, and the moment it was asked. `since` is the last memory there was
+    when the conversation was compacted."""
 
     session: Session
     mark: Mark = Mark()
     epoch: int = 0
+    since: int = 0
     asked_at: float = 0.0
     ask_hash: str = ""
     receipt: int = 0

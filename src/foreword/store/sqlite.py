@@ -343,15 +343,16 @@ class SqliteStore:
             if not session.key:
                 return Turn(session, mark)
             found = connection.execute(
-                "SELECT row, epoch, asked_at, ask_hash, last_receipt FROM session WHERE agent = ? AND key = ?",
+                "SELECT row, epoch, since, asked_at, ask_hash, last_receipt FROM session WHERE agent = ? AND key = ?",
                 (session.agent, session.key),
             ).fetchone()
             if found:
-                row, epoch, asked_at, ask_hash, receipt = found
+                row, epoch, since, asked_at, ask_hash, receipt = found
                 delivered = connection.execute(
                     "SELECT memory FROM delivery WHERE session = ? AND epoch = ?", (row, epoch)
                 ).fetchall()
-                return Turn(session, mark, epoch, asked_at, ask_hash, receipt, frozenset(one for (one,) in delivered))
+                rows = frozenset(one for (one,) in delivered)
+                return Turn(session, mark, epoch, since, asked_at, ask_hash, receipt, rows)
         return Turn(session, mark)
 
     def unchanged(self, since: Mark, scope: Scope) -> bool:
@@ -423,7 +424,8 @@ class SqliteStore:
             given = {"agent": session.agent, "key": session.key}
             connection.execute(f"DELETE FROM delivery WHERE session IN (SELECT row FROM session WHERE {under})", given)
             connection.execute(
-                f"UPDATE session SET epoch = epoch + 1, ask_hash = '', stable = NULL, stable_rows = '[]' WHERE {under}",
+                "UPDATE session SET epoch = epoch + 1, ask_hash = '', stable = NULL, stable_rows = '[]',"
+                f" since = (SELECT coalesce(max(row), 0) FROM memory) WHERE {under}",
                 given,
             )
             connection.executemany(
