@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from foreword.patterns import lazy
+
 _PRIVATE = "private"
 
 
@@ -64,7 +66,7 @@ class _Service(NamedTuple):
 
 
 def _service(kind: str, hints: str, pattern: str, check: Callable[[str], bool] | None = None) -> _Service:
-    return _Service(kind, tuple(hints.split()), re.compile(pattern), check)
+    return _Service(kind, tuple(hints.split()), lazy(pattern), check)
 
 
 def _has_a_long_run(token: str) -> bool:
@@ -184,30 +186,28 @@ _SERVICES = (
 )
 
 # Plausible groupings of the large issuers only, found at every start, because an order number may stand in front.
-_CARD = re.compile(
+_CARD = lazy(
     r"(?<![\w.])(?=((?:"
     r"(?:4[0-9]|5[1-5]|2[2-7]|35|6[0245])[0-9]{2}([ .\u00a0-]?)[0-9]{4}\2[0-9]{4}\2[0-9]{4}"
     r"|3[47][0-9]{2}([ .\u00a0-]?)[0-9]{6}\3[0-9]{5}"
     r"|3[068][0-9]{2}([ .\u00a0-]?)[0-9]{6}\4[0-9]{4}"
     r")(?![\w-])(?!\.[0-9])))"
 )
-_EIGHT_DIGITS = re.compile(r"[0-9]{4}[ .\u00a0-]?[0-9]{4}")
+_EIGHT_DIGITS = lazy(r"[0-9]{4}[ .\u00a0-]?[0-9]{4}")
 
-_KEY_BEGIN = re.compile(r"[-–—]{2,5}\s?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?\s?[-–—]{2,5}")
-_KEY_END = re.compile(r"[-–—]{2,5}\s?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?\s?[-–—]{2,5}")
+_KEY_BEGIN = lazy(r"[-–—]{2,5}\s?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?\s?[-–—]{2,5}")
+_KEY_END = lazy(r"[-–—]{2,5}\s?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?\s?[-–—]{2,5}")
 # What is left of a key whose end was cut off: headers, and lines of base64 with real or escaped line breaks between.
-_KEY_BODY = re.compile(
+_KEY_BODY = lazy(
     r"(?:(?:\s|\\{1,4}[nrt]|[\"',>|#*])*"
     r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): ?[^\n\\]{0,200}|=?[A-Za-z0-9+/_-]{16,}={0,2}))*"
     r"(?:(?:\n|\\{1,4}n)[ \t]{0,8}[A-Za-z0-9+/]{1,15}={0,2}(?=\s|\\|[\"']|\Z))?"
 )
 
-_PRIVATE_TAG = re.compile(
-    r"(?:<|&lt;|\\u003c)\s{0,4}(/?)\s{0,4}private\b[^<>&\\]{0,200}(?:>|&gt;|\\u003e)", re.IGNORECASE
-)
+_PRIVATE_TAG = lazy(r"(?:<|&lt;|\\u003c)\s{0,4}(/?)\s{0,4}private\b[^<>&\\]{0,200}(?:>|&gt;|\\u003e)", re.IGNORECASE)
 
 # Characters that show nothing; inside a token they would hide it.
-_INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
+_INVISIBLE = lazy("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
 
 # Where a credential's name ends and its value may begin, for a text in lower case. A name may carry a short ending
 # (`DB_PASSWORD_PROD`), but not one that makes it another thing (`token_count`, `password_file`).
@@ -253,56 +253,53 @@ _AFTER_NAME = (
 )
 # A login and its password in one line: "login: bob / hunter2". Only what is called a login may do without the spaces.
 _LOGIN_IS = rf"(?:{_ASSIGNED}|[ \t](?:is|are|as|with)[ \t]{{1,4}})[a-z_][\w.@+-]{{0,63}}"
-_PAIR = re.compile(
+_PAIR = lazy(
     rf"(?<![a-z])(?:(?:logins?|logon|credentials?|creds|user|username){_LOGIN_IS}[ \t]{{1,4}}[/|][ \t]{{1,4}}"
     rf"|(?:logins?|logon|credentials?|creds){_LOGIN_IS}(?P<tight>[/:]))(?=[^\s/:])"
 )
 _PAIR_HINTS = ("login", "logon", "cred", "user")
-_AFTER_PASSWORD = [(name, re.compile(rf"{name}s?{_AFTER_NAME}")) for name in _PASSWORD_NAMES]
+_AFTER_PASSWORD = [(name, lazy(rf"{name}s?{_AFTER_NAME}")) for name in _PASSWORD_NAMES]
 _AFTER_PASSWORD += [
-    ("mot de passe", re.compile(rf"mot de passe(?:[ \t]?(?P<assigned>{_ASSIGNED})|(?P<said>{_SAID}))")),
-    ("hasło", re.compile(r"hasło[ \t]{1,4}(?P<said>to)[ \t]{1,4}")),
-    ("haslo", re.compile(r"haslo[ \t]{1,4}(?P<said>to)[ \t]{1,4}")),
+    ("mot de passe", lazy(rf"mot de passe(?:[ \t]?(?P<assigned>{_ASSIGNED})|(?P<said>{_SAID}))")),
+    ("hasło", lazy(r"hasło[ \t]{1,4}(?P<said>to)[ \t]{1,4}")),
+    ("haslo", lazy(r"haslo[ \t]{1,4}(?P<said>to)[ \t]{1,4}")),
     # "pass" and "pw" alone are words of tests and electronics; only these shapes of them name a password.
-    ("_pass", re.compile(rf"_pass{_NAME_TAIL}(?P<assigned>{_ASSIGNED})")),
-    ("pass", re.compile(r"(?<![a-z0-9])pass(?P<assigned>=)(?![=\s])")),
-    ("pass:", re.compile(r"(?<![a-z0-9])pass(?P<assigned>:[ \t]{0,2})(?=\S{0,64}[a-z])(?=\S{0,64}[0-9])")),
-    ("pw", re.compile(rf"(?<![a-z0-9])pw(?:(?P<assigned>{_ASSIGNED})|(?P<said>{_SAID}))")),
-    *(
-        (word, re.compile(word + f"(?P<said>{_SAID_IN_CJK})"))
-        for word in ("密码", "密碼", "口令", "パスワード", "비밀번호")
-    ),
+    ("_pass", lazy(rf"_pass{_NAME_TAIL}(?P<assigned>{_ASSIGNED})")),
+    ("pass", lazy(r"(?<![a-z0-9])pass(?P<assigned>=)(?![=\s])")),
+    ("pass:", lazy(r"(?<![a-z0-9])pass(?P<assigned>:[ \t]{0,2})(?=\S{0,64}[a-z])(?=\S{0,64}[0-9])")),
+    ("pw", lazy(rf"(?<![a-z0-9])pw(?:(?P<assigned>{_ASSIGNED})|(?P<said>{_SAID}))")),
+    *((word, lazy(word + f"(?P<said>{_SAID_IN_CJK})")) for word in ("密码", "密碼", "口令", "パスワード", "비밀번호")),
     # netrc, container files, Windows and fish, Redis, SQL.
-    ("login", re.compile(r"login[ \t]+\S{1,80}\s{1,8}(?P<assigned>password)[ \t]{1,4}")),
-    ("env ", re.compile(r"(?<![a-z])env[ \t]{1,4}\w{0,40}pass(?:word|wd)?(?P<assigned>[ \t]{1,4})(?!=)")),
-    ("setx ", re.compile(r"setx[ \t]{1,4}\w{0,40}pass(?:word|wd)?(?P<assigned>[ \t]{1,4})")),
-    ("set -", re.compile(r"set -\w{1,4}[ \t]{1,4}\w{0,40}pass(?:word|wd)?(?P<assigned>[ \t]{1,4})")),
-    ("requirepass", re.compile(r"requirepass(?P<assigned>[ \t]{1,4})")),
-    ("identified by", re.compile(r"identified by(?P<assigned>[ \t]{1,4})(?=[\"'])")),
+    ("login", lazy(r"login[ \t]+\S{1,80}\s{1,8}(?P<assigned>password)[ \t]{1,4}")),
+    ("env ", lazy(r"(?<![a-z])env[ \t]{1,4}\w{0,40}pass(?:word|wd)?(?P<assigned>[ \t]{1,4})(?!=)")),
+    ("setx ", lazy(r"setx[ \t]{1,4}\w{0,40}pass(?:word|wd)?(?P<assigned>[ \t]{1,4})")),
+    ("set -", lazy(r"set -\w{1,4}[ \t]{1,4}\w{0,40}pass(?:word|wd)?(?P<assigned>[ \t]{1,4})")),
+    ("requirepass", lazy(r"requirepass(?P<assigned>[ \t]{1,4})")),
+    ("identified by", lazy(r"identified by(?P<assigned>[ \t]{1,4})(?=[\"'])")),
     # Command lines.
-    ("-pass", re.compile(r"--?(?:[a-z]{1,16}-){0,3}pass(?:word|wd|phrase)?(?P<assigned>=|[ \t]{1,4})")),
-    ("sshpass", re.compile(r"sshpass[ \t]{1,4}-p(?P<assigned>[ \t]{0,4})")),
-    ("mysql", re.compile(r"mysql[a-z]{0,8}[ \t][^\n|;&]{0,120}?(?<=[ \t])-p(?P<assigned>)(?=[^\s-])")),
-    ("mariadb", re.compile(r"mariadb[a-z-]{0,8}[ \t][^\n|;&]{0,120}?(?<=[ \t])-p(?P<assigned>)(?=[^\s-])")),
-    ("redis-cli", re.compile(r"redis-cli[ \t][^\n|;&]{0,120}?(?<=[ \t])-a(?P<assigned>)[ \t]{1,4}(?=[^\s-])")),
+    ("-pass", lazy(r"--?(?:[a-z]{1,16}-){0,3}pass(?:word|wd|phrase)?(?P<assigned>=|[ \t]{1,4})")),
+    ("sshpass", lazy(r"sshpass[ \t]{1,4}-p(?P<assigned>[ \t]{0,4})")),
+    ("mysql", lazy(r"mysql[a-z]{0,8}[ \t][^\n|;&]{0,120}?(?<=[ \t])-p(?P<assigned>)(?=[^\s-])")),
+    ("mariadb", lazy(r"mariadb[a-z-]{0,8}[ \t][^\n|;&]{0,120}?(?<=[ \t])-p(?P<assigned>)(?=[^\s-])")),
+    ("redis-cli", lazy(r"redis-cli[ \t][^\n|;&]{0,120}?(?<=[ \t])-a(?P<assigned>)[ \t]{1,4}(?=[^\s-])")),
     (
         "curl",
-        re.compile(r"curl[ \t][^\n|;]{0,200}?(?<=[ \t])(?:-u|--user)[ \t=]{0,4}[\"']?[^\s:\"']{1,80}(?P<assigned>:)"),
+        lazy(r"curl[ \t][^\n|;]{0,200}?(?<=[ \t])(?:-u|--user)[ \t=]{0,4}[\"']?[^\s:\"']{1,80}(?P<assigned>:)"),
     ),
 ]
 # Most messages name no password, so one look for "pass", which each of the first needs, spares most of the others.
 _OF_PASS = [(hint, pattern) for hint, pattern in _AFTER_PASSWORD if "pass" in pattern.pattern]
 _IN_ASCII = [entry for entry in _AFTER_PASSWORD if entry not in _OF_PASS and entry[0].isascii()]
 _BEYOND_ASCII = [entry for entry in _AFTER_PASSWORD if entry not in _OF_PASS and not entry[0].isascii()]
-_AFTER_PHRASE = re.compile(
+_AFTER_PHRASE = lazy(
     rf"(?:{_PHRASE})(?:{_NAME_TAIL}(?P<assigned>{_ASSIGNED})|(?P<said>{_SAID}|[ \t]are[ \t]:?)|{_BESIDE})"
 )
-_XML_SECRET = re.compile(
+_XML_SECRET = lazy(
     r"(?:password|passwd|passphrase|pwd|secret|apikey|api_key|api-key|token|privatekey)>([^<\n]{1,512})</"
 )
 
 _LOCKED = r"(?:safe|door|gate|alarm|lock|lockbox|locker|padlock|garage|vault|keypad|suitcase|building|tresor)"
-_PIN = re.compile(
+_PIN = lazy(
     r"(?<![a-z])(?:pin(?:[ -]?(?:code|number|nummer))?|cvv2?|cvc2?|otp|tan|passcode|code pin|geheimzahl"
     r"|(?:security|unlock|access|2fa|mfa|verification|one-time|sms|login|confirmation)[ -](?:code|pin)"
     rf"|{_LOCKED}(?:['’]s)?[ -](?:code|pin|combination|combo)"
@@ -316,61 +313,61 @@ _PIN = re.compile(
 _PIN_HINTS = ("pin", "cvv", "cvc", "otp", "tan", "code", "geheimzahl", "comb")
 
 # Words that a random-looking value may follow. What stands before "key" and "token" says how much they mean.
-_CREDENTIAL = re.compile(
+_CREDENTIAL = lazy(
     rf"(?:secret|token|key|credential|creds|signature|jwt|bearer|sessionid|session_id|session|auth)s?"
     rf"(?:{_NAME_TAIL}(?P<assigned>{_ASSIGNED})|(?P<said>{_SAID}|{_OWNED})"
     rf"|(?P<beside>[\"'`)\]]{{0,2}}[ \t]{{1,3}}[(\[]?))"
 )
 _CREDENTIAL_HINTS = ("secret", "token", "key", "cred", "signature", "jwt", "bearer", "session", "auth")
-_FLAG = re.compile(r"--(?:[a-z]{1,16}-){0,3}(?:token|secret|key|apikey)(?:=|[ \t]{1,4})")
-_STRONG_BEFORE = re.compile(
+_FLAG = lazy(r"--(?:[a-z]{1,16}-){0,3}(?:token|secret|key|apikey)(?:=|[ \t]{1,4})")
+_STRONG_BEFORE = lazy(
     r"(?:api|access|secret|private|signing|encryption|master|account|shared|auth|license|deploy|service|app|client|webhook"
     r"|refresh|bearer|bot|session|csrf|xsrf|id|oauth|personal|pat|user|security|registration|jwt|hmac"
     r"|consumer)[ _.-]?\Z"
 )
 # Keys that identify something and open nothing.
-_HARMLESS_BEFORE = re.compile(
+_HARMLESS_BEFORE = lazy(
     r"(?:public|pub|primary|foreign|cache|sort|partition|idempotency|object|dict|map|row|shard|hash|cursor|next|page|sync"
     r"|continuation|publishable|host|s3|redis|registry|translation|i18n|react|etag)[ _-]?\Z"
 )
 
-_AUTHORIZATION = re.compile(
+_AUTHORIZATION = lazy(
     rf"authorization(?:{_ASSIGNED})[\"'`]?"
     r"(?P<scheme>(?:bearer|basic|token|digest|negotiate|apikey|key|bot|aws4-hmac-sha256)[ \t]{1,4})?"
 )
-_BEARER = re.compile(r"(?<![a-z])bearer[ \t]{1,4}(?=[a-z0-9._~+/=-]{16})")
-_COOKIE = re.compile(r"(?<![a-z])(?:set-)?cookie[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?=[^\s=;\"']{1,80}=[^\s;])")
-_COOKIE_VALUE = re.compile(r"[^\n\r\"'\\]{1,4096}")
+_BEARER = lazy(r"(?<![a-z])bearer[ \t]{1,4}(?=[a-z0-9._~+/=-]{16})")
+_COOKIE = lazy(r"(?<![a-z])(?:set-)?cookie[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?=[^\s=;\"']{1,80}=[^\s;])")
+_COOKIE_VALUE = lazy(r"[^\n\r\"'\\]{1,4096}")
 
 # "hunter2 is my password": the value stands in front, so it is looked for from here backwards.
-_BEFORE_PASSWORD = re.compile(
+_BEFORE_PASSWORD = lazy(
     r"[ \t](?:is|as|was|ist|als|est|es)[ \t](?:my|our|the|your|his|her|their|mein|das|dein|a|mon|mi)[ \t]"
     r"(?:[a-z]{1,12}[ \t])?"
     r"(?:password|passwort|passcode|pin|mot de passe|contraseña)(?![a-z_])"
 )
-_LAST_WORD = re.compile(r"(\S{4,64})\Z")
+_LAST_WORD = lazy(r"(\S{4,64})\Z")
 
 _QUOTED = {
-    '"': re.compile(r'((?:[^"\\\n]|\\.){1,8192})"'),
-    "'": re.compile(r"((?:[^'\\\n]|\\.){1,8192})'"),
-    "`": re.compile(r"([^`\n]{1,8192})`"),
-    "“": re.compile(r"([^”\n]{1,8192})”"),
-    "«": re.compile(r"([^»\n]{1,8192})»"),
+    '"': lazy(r'((?:[^"\\\n]|\\.){1,8192})"'),
+    "'": lazy(r"((?:[^'\\\n]|\\.){1,8192})'"),
+    "`": lazy(r"([^`\n]{1,8192})`"),
+    "“": lazy(r"([^”\n]{1,8192})”"),
+    "«": lazy(r"([^»\n]{1,8192})»"),
 }
-_ESCAPED_QUOTED = re.compile(r"([^\"'\\\n]{1,8192})\\+[\"']")
-_OPENING = re.compile(r"(?:[bruf]{1,2}(?=[\"']))?(\\{0,3})([\"'`“«])", re.IGNORECASE)
+_ESCAPED_QUOTED = lazy(r"([^\"'\\\n]{1,8192})\\+[\"']")
+_OPENING = lazy(r"(?:[bruf]{1,2}(?=[\"']))?(\\{0,3})([\"'`“«])", re.IGNORECASE)
 # An unquoted value ends at white space, at an escaped line break, or where the next pair begins (`a=b&c=d`, `a=b;c=d`).
 # A quote between two of its characters is one of them.
-_UNQUOTED = re.compile(
+_UNQUOTED = lazy(
     r"(?:[^\s\"'`<>“”«»\\&;,]++|\\++(?![nrt])|[&;,](?![A-Za-z_][\w.-]{0,40}=)|(?<=\w)[\"'`](?=[\w$!@#^*])){1,4096}",
 )
-_GLUED = re.compile(r"(?<=[\"'])[\w\"'](?=\w)")
-_CLAUSE = re.compile(r"[^\n\"“”]{1,400}?(?=[.!?;](?:\s|\Z)|\n|\"|”|\Z)|[^\n\"“”]{1,400}")
+_GLUED = lazy(r"(?<=[\"'])[\w\"'](?=\w)")
+_CLAUSE = lazy(r"[^\n\"“”]{1,400}?(?=[.!?;](?:\s|\Z)|\n|\"|”|\Z)|[^\n\"“”]{1,400}")
 
-_MASKED = re.compile(
+_MASKED = lazy(
     r"[*•●·.xX…_?#-]+|<.*|\$\{.*|\$\(.*|\$[A-Za-z_]\w*|\$env:\w+|%\w+%|@\w+@|\{.*|\(.*|\[.*|!\w+ .*|&\w+|\\.*|/|\|.*"
 )
-_CODE = re.compile(
+_CODE = lazy(
     r"(?:new |await |return )?[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*){0,8}[(\[].*"
     r"|(?:os|process|env|secrets|vars|var|self|this|config|cfg|settings|args|opts|options|request|req|params|data|form|user"
     r"|local|module|std|ctx|context|props|state|values|import|document|window|app|event|input|response|res|body)"
@@ -378,27 +375,27 @@ _CODE = re.compile(
     re.DOTALL,
 )
 # The name of a secret where the secret would stand: `password=db_password`, `"your-api-key"`, `token: accessToken`.
-_NAMES_A_CREDENTIAL = re.compile(
+_NAMES_A_CREDENTIAL = lazy(
     r"(?=[A-Za-z_.<>{}$-]+\Z)(?:.*[_.<>{}$-])?(?i:pass(?:word|wd|code|phrase)?|pwd|pw|secret|token|key|cred|credential|auth"
     r"|your|example|placeholder|dummy|redacted|hidden|omitted|masked|changeme|insert|todo)s?(?:[_.<>{}$-].*)?"
     r"|[a-z][A-Za-z]*(?:Password|Secret|Token|Key|Credentials?)"
 )
-_PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@-]{0,24}(?:[/\\][\w.@-]{1,24})*[/\\]?|\.[a-z]{2,12}")
-_FILE = re.compile(
+_PATH = lazy(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@-]{0,24}(?:[/\\][\w.@-]{1,24})*[/\\]?|\.[a-z]{2,12}")
+_FILE = lazy(
     r"[\w./-]{1,80}\.(?:py|js|ts|json|ya?ml|toml|md|txt|env|cfg|ini|conf|pem|crt|key|sh|go|rs|html?|xml|lock|log)"
 )
 _PIECE = r"(?:[A-Za-z]*(?:[0-9]{1,2}[A-Za-z]*)?|[0-9]{3,4})"
-_IDENTIFIER = re.compile(rf"{_PIECE}(?:[-_./:]{_PIECE})+")
-_IS_UUID = re.compile(_UUID, re.IGNORECASE)
-_IS_DIGEST = re.compile(
+_IDENTIFIER = lazy(rf"{_PIECE}(?:[-_./:]{_PIECE})+")
+_IS_UUID = lazy(_UUID, re.IGNORECASE)
+_IS_DIGEST = lazy(
     r"(?:[0-9a-f]{7,12}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})", re.I
 )
-_DIGEST_NAME = re.compile(r"(?:sha|md)[0-9]{1,3}[-:].*", re.IGNORECASE)
-_DIGIT = re.compile(r"[0-9]")
-_WORDY = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
-_TRANSITION = re.compile(r"(?<=[0-9])(?=[A-Za-z])|(?<=[A-Za-z])(?=[0-9])")
-_CANDIDATE = re.compile(r"[A-Za-z0-9+/_~.=-]{16,512}")
-_PLAIN_WORDS = re.compile(r"(?: [a-z]{2,12}){2,7}(?=[ \t]*(?:[.,;!]|\r?\n|\Z))")
+_DIGEST_NAME = lazy(r"(?:sha|md)[0-9]{1,3}[-:].*", re.IGNORECASE)
+_DIGIT = lazy(r"[0-9]")
+_WORDY = lazy(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
+_TRANSITION = lazy(r"(?<=[0-9])(?=[A-Za-z])|(?<=[A-Za-z])(?=[0-9])")
+_CANDIDATE = lazy(r"[A-Za-z0-9+/_~.=-]{16,512}")
+_PLAIN_WORDS = lazy(r"(?: [a-z]{2,12}){2,7}(?=[ \t]*(?:[.,;!]|\r?\n|\Z))")
 
 # Words that follow "password:" or "password is" in prose and in code, and are no password.
 _PROSE = frozenset(
@@ -424,20 +421,20 @@ _PROSE = frozenset(
     no es el la los las un una en con para por que se su muy le les un une des dans avec pour sur pas ne il elle
     não o os as um uma em com é di il lo gli non che""".split()
 )
-_ADJECTIVE = re.compile(r"[a-z-]{3,}(?:ed|ing|able|ible|sensitive|only|less|ly|ally|ised|ized|ation)")
+_ADJECTIVE = lazy(r"[a-z-]{3,}(?:ed|ing|able|ible|sensitive|only|less|ly|ally|ised|ized|ation)")
 
 # Where a password is only likely: what has digits or signs in it and is no password.
-_KNOWN_SIGNS = re.compile(
+_KNOWN_SIGNS = lazy(
     r"(?:oauth|sha|md|base|utf|argon|pbkdf|http|ipv|ed|rsa|aes|saml|tls|ssl|fido|rfc|python|line|step|part|item|version"
     r"|field|user|column|option|v)[-_]?[0-9]{1,5}[a-z]{0,4}"
     r"|(?:v|http/)?[0-9]+(?:[.:/-][0-9]+)+|[0-9]{1,3}[a-z%]{1,4}|[0-9]+-[a-z-]+|[@#]\w+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
 )
-_SHORT_KEY = re.compile(r"[A-Za-z0-9_+/=~-]{8,64}")
-_END_OF_LINE = re.compile(r"[ \t*_\"'`]{0,8}(?:\r?\n|\Z)")
-_END_OF_SENTENCE = re.compile(r"[ \t]{0,4}[.!]{0,3}[ \t]{0,4}(?:\r?\n|\Z)")
+_SHORT_KEY = lazy(r"[A-Za-z0-9_+/=~-]{8,64}")
+_END_OF_LINE = lazy(r"[ \t*_\"'`]{0,8}(?:\r?\n|\Z)")
+_END_OF_SENTENCE = lazy(r"[ \t]{0,4}[.!]{0,3}[ \t]{0,4}(?:\r?\n|\Z)")
 # What may stand in front of "password" on a line that says nothing else, and in front of "password's" as a subject.
-_A_FEW_WORDS = re.compile(r"(?:\A|\n)[ \t>#*_|•\"'`-]{0,8}(?:[\w'’-]{1,20}[ \t]{1,2}){0,4}[\w*-]{0,20}\Z")
-_A_SUBJECT = re.compile(
+_A_FEW_WORDS = lazy(r"(?:\A|\n)[ \t>#*_|•\"'`-]{0,8}(?:[\w'’-]{1,20}[ \t]{1,2}){0,4}[\w*-]{0,20}\Z")
+_A_SUBJECT = lazy(
     r"(?:\A|[\n.!?;,])[ \t]{0,4}(?:(?:and|but|so|also|btw|ok|fyi|yes),?[ \t])?(?:my|our|the|his|her|their|your)[ \t]"
     r"(?:[\w-]{1,16}[ \t])?\Z"
 )
@@ -457,7 +454,7 @@ _KINDS = (
 )
 _RANK = {kind: rank for rank, kind in enumerate(_KINDS)}
 # Only marks made here count: text in brackets that merely looks like one protects nothing.
-_MARK = re.compile(rf"\[redacted: (?:{'|'.join(re.escape(kind) for kind in _KINDS)})\]")
+_MARK = lazy(rf"\[redacted: (?:{'|'.join(re.escape(kind) for kind in _KINDS)})\]")
 
 
 def _spans(text: str) -> list[_Span]:
@@ -586,7 +583,7 @@ _LONGEST_KEY = 20_000
 
 
 # No service's token is shorter, and a link's password stands behind its "://".
-_LONG_WORD = re.compile(r"\S{14}")
+_LONG_WORD = lazy(r"\S{14}")
 
 
 def _services(text: str, low: str) -> Iterator[_Span]:
