@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import os
 import stat
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -226,11 +224,16 @@ def _read(file: Path, warnings: list[str]) -> dict[str, Any]:
         if not stat.S_ISREG(about.st_mode) or about.st_size > _MAX_FILE_BYTES:
             warnings.append(f"{file} is not a settings file; defaults are used.")
             return {}
-        return tomllib.loads(file.read_text("utf-8"))
+        text = file.read_text("utf-8")
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         warnings.append(f"{file} cannot be read ({error}); defaults are used.")
+        return {}
+    import tomllib  # many have no settings file, and every process would wait for it
+
+    try:
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         warnings.append(f"{file} is not valid TOML: {error}; defaults are used.")
     except RecursionError:
@@ -321,6 +324,8 @@ def _number(key: Key, raw: Any) -> int | float:
 
 
 def _unknown(source: str, name: str, known: Mapping[str, Key]) -> str:
+    from difflib import get_close_matches  # only who mistypes a name waits for it
+
     close = get_close_matches(name, known, n=1)
     shown = name if name.isprintable() and len(name) <= 60 else _shown(name)
     return f"{source}: {shown} is not a setting" + (f"; did you mean {close[0]}?" if close else "; it is ignored.")

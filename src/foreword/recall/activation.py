@@ -13,6 +13,7 @@ from itertools import chain
 import numpy as np
 
 from foreword.model import Link, Memory, Origin
+from foreword.patterns import lazy
 from foreword.recall.dates import DAYS, MONTHS
 from foreword.recall.kin import is_common
 from foreword.recall.words import IDENTIFIER, names_in, stem, whole_term, word_hash
@@ -36,9 +37,9 @@ _AFTER = 0.4
 _BEFORE = 0.25
 # A shorter one is a size, an hour or an abbreviation.
 _IDENTIFIER_CHARS = 5
-_REFERRED = re.compile(r"(?<![\w.-])m([1-9]\d{0,17})(?![\w-])")
+_REFERRED = lazy(r"(?<![\w.-])m([1-9]\d{0,17})(?![\w-])")
 # A day is in the date of every memory, a small number anywhere.
-_TELLS_NOTHING = re.compile(r"\d{1,3}|(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|am|pm|:\d\d)", re.IGNORECASE)
+_TELLS_NOTHING = lazy(r"\d{1,3}|(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th|am|pm|:\d\d)", re.IGNORECASE)
 _CALENDAR = frozenset(stem(word) for word in (*MONTHS, *DAYS))
 
 

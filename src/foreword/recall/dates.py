@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from foreword.patterns import lazy
+
 MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
           "december")  # fmt: skip
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -21,20 +23,34 @@ _COUNT = (
 )
 _BOUND = r"(?P<bound>since|before|after|until|by)?\s*"
 
+_MONTH_HINTS = tuple(month[:3] for month in MONTHS)
+_YEAR_HINTS = ("19", "20")
+_UNIT_HINTS = ("day", "week", "month", "year")
+
+# Each with its hints: an ask in ASCII that holds none of them, in lower case, cannot match.
 _PATTERNS = tuple(
-    re.compile(r"\b" + _BOUND + pattern + r"\b", re.IGNORECASE)
-    for pattern in (
-        r"(?P<iso>(?:19|20)\d\d-\d\d-\d\d)",
-        rf"(?:on |in |the )*(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}\.?,?(?: (?P<year>(?:19|20)\d\d))?",
-        rf"(?:on |in )?{_MONTH}\.? (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:,? (?P<year>(?:19|20)\d\d))?",
-        rf"{_MONTH}\.?,? (?:of )?(?P<year>(?:19|20)\d\d)",
-        rf"(?:in|last|this|during|early|late|since|before|after) {_MONTH}",
-        r"(?:in|during|since|before|after) (?P<year>(?:19|20)\d\d)",
-        r"(?P<near>today|tonight|this (?:morning|afternoon|evening)|yesterday|last night|the day before yesterday)",
-        r"(?P<which>last|this|past|previous)(?: the)? (?P<unit>week(?:end)?|month|year)",
-        rf"(?:in |over |during )?the (?:last|past) {_COUNT} (?P<back>day|week|month|year)s?",
-        rf"{_COUNT} (?P<unit>day|week|month|year)s? ago",
-        rf"(?P<which>last|this|on|past|previous) (?P<weekday>{'|'.join(DAYS)})",
+    (hints, lazy(r"\b" + _BOUND + pattern + r"\b", re.IGNORECASE))
+    for hints, pattern in (
+        (_YEAR_HINTS, r"(?P<iso>(?:19|20)\d\d-\d\d-\d\d)"),
+        (
+            _MONTH_HINTS,
+            rf"(?:on |in |the )*(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}\.?,?(?: (?P<year>(?:19|20)\d\d))?",
+        ),
+        (
+            _MONTH_HINTS,
+            rf"(?:on |in )?{_MONTH}\.? (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:,? (?P<year>(?:19|20)\d\d))?",
+        ),
+        (_YEAR_HINTS, rf"{_MONTH}\.?,? (?:of )?(?P<year>(?:19|20)\d\d)"),
+        (_MONTH_HINTS, rf"(?:in|last|this|during|early|late|since|before|after) {_MONTH}"),
+        (_YEAR_HINTS, r"(?:in|during|since|before|after) (?P<year>(?:19|20)\d\d)"),
+        (
+            ("day", "night", "morning", "afternoon", "evening"),
+            r"(?P<near>today|tonight|this (?:morning|afternoon|evening)|yesterday|last night|the day before yesterday)",
+        ),
+        (_UNIT_HINTS, r"(?P<which>last|this|past|previous)(?: the)? (?P<unit>week(?:end)?|month|year)"),
+        (_UNIT_HINTS, rf"(?:in |over |during )?the (?:last|past) {_COUNT} (?P<back>day|week|month|year)s?"),
+        (_UNIT_HINTS, rf"{_COUNT} (?P<unit>day|week|month|year)s? ago"),
+        (DAYS, rf"(?P<which>last|this|on|past|previous) (?P<weekday>{'|'.join(DAYS)})"),
     )
 )
 _LENGTH_DAYS = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}
@@ -54,9 +70,12 @@ class Span:
 
 def spoken_of(text: str, now: float) -> Span | None:
     """The first span of time an ask names, seen from `now`; None when it names none."""
-    for pattern in _PATTERNS:
-        match = pattern.search(text)
-        if match:
+    # Beyond ASCII a letter may match one that lowers otherwise ("ſ" an "s"), so there every pattern is tried.
+    low = text.lower() if text.isascii() else ""
+    for hints, pattern in _PATTERNS:
+        if low and not any(hint in low for hint in hints):
+            continue
+        if match := pattern.search(text):
             span = _span(match, datetime.fromtimestamp(now))
             if span:
                 return span

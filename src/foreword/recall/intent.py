@@ -6,6 +6,8 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 
+from foreword.patterns import lazy
+
 
 @dataclass(frozen=True, slots=True)
 class IntentSettings:
@@ -25,8 +27,8 @@ class Intent:
     reason: str = ""
 
 
-_FENCE = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
-_QUOTE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
+_FENCE = lazy(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
+_QUOTE = lazy(r"^[ \t]*>.*$", re.MULTILINE)
 _LOG_LINE = re.compile(
     r"""^[ \t]*(?:
         \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*            # 2026-03-01 12:00:00 …
@@ -44,13 +46,13 @@ _HEARTBEAT = re.compile(r"\s*(?:\[?heartbeat(?:_ok)?\]?|read heartbeat\.md\b.*)\
 # Searching is linear in the text, but nobody asks a question that starts after this much of it.
 _MAX_READ = 20_000
 
-_PERSONAL = re.compile(
+_PERSONAL = lazy(
     r"\b(?:i|i'm|i've|me|my|mine|myself|we|we're|we've|us|our|ours|you|your|yesterday|today|tomorrow|last|earlier|before|ago"
     r"|again|previous(?:ly)?|remember|remind|recall|decided?|decision|agreed?|prefer(?:s|red|ence)?|usual(?:ly)?|plan(?:ned)?"
     r"|meeting|project|team|client|customer|ticket|deadline|birthday|family|wife|husband|friend|mother|father|son|daughter)\b",
     re.IGNORECASE,
 )
-_TECHNICAL = re.compile(
+_TECHNICAL = lazy(
     r"\b(?:regex|regexp|function|method|class|compile[rd]?|syntax|exception|stack ?trace|segfault|null ?pointer"
     r"|type ?error|algorithm|recursion|big[- ]?o|sort(?:ing)?|array|hash ?map|dictionary|loop|lambda|decorator"
     r"|async|await|thread|mutex|sql|join|index|query|docker(?:file)?|kubernetes|kubectl|nginx|git|rebase|commit|npm|pip|cargo|webpack|css|html"
@@ -65,8 +67,11 @@ def intent(text: str, settings: IntentSettings) -> Intent:
         return Intent("", "the ask is empty")
     if _HEARTBEAT.fullmatch(text):
         return Intent("", "a heartbeat asks for nothing")
-    words = _FENCE.sub(" ", text)
-    words = _QUOTE.sub(" ", words)
+    words = text
+    if "```" in words or "~~~" in words:
+        words = _FENCE.sub(" ", words)
+    if ">" in words:
+        words = _QUOTE.sub(" ", words)
     words = _LOG_LINE.sub(" ", words)
     query = " ".join(words.replace("\0", " ").split())
     if _width(query) < settings.min_chars:

@@ -5,12 +5,13 @@ stems; `tools/distil.py` makes it."""
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+_FILE = Path(__file__).parent / "data" / "kin.npy"
 # The likeness of a word to itself.
 SAME = 255
 
@@ -37,7 +38,7 @@ NO_KIN = Kin([], [], 0.0)
 
 @cache
 def _table() -> _Table:
-    with (resources.files("foreword.recall") / "data" / "kin.npy").open("rb") as file:
+    with _FILE.open("rb") as file:
         return _Table(*(np.load(file, allow_pickle=False) for _ in _Table._fields))
 
 

@@ -17,14 +17,13 @@ import Stemmer
 from numpy.typing import NDArray
 
 from foreword.model import Memory
+from foreword.patterns import lazy
 
 # A run of letters and digits, with the joints of identifiers, paths, addresses and versions inside it.
 _CHUNK = re.compile(r"[^\W_]+(?:[_./\\:@#'’+&-]+[^\W_]+)*(?:\+\+|#)?")
 _JOINT = re.compile(r"[_./\\:@#'’+&-]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-zA-Z])(?=\d)|(?<=\d)(?=[a-zA-Z])")
-_CJK = re.compile(
-    r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ebef]+"
-)
+_HUMP = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-zA-Z])(?=\d)|(?<=\d)(?=[a-zA-Z])")
+_CJK = lazy(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ebef]+")
 IDENTIFIER = re.compile(r"[_/\\@]|\w\.\w|\w:\w|[a-z][A-Z]|\d[a-zA-Z]|[a-zA-Z]\d")
 _MAX_TERM_CHARS = 64
 _MAX_COUNT = 255

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import random
 import sqlite3
 import threading
 import time
@@ -90,6 +89,8 @@ def _begin_writing(connection: sqlite3.Connection, until: float) -> None:
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                     raise
+            import random  # only who meets another writer waits for it
+
             time.sleep(random.uniform(0.0002, 0.002))
     finally:
         connection.execute(f"PRAGMA busy_timeout = {int(_LOCK_WAIT_S * 1000)}")

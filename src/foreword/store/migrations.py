@@ -5,24 +5,27 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator
-from importlib import resources
+from pathlib import Path
 
 from foreword.errors import StoreDamaged, StoreFromTheFuture
 
 _NAME = re.compile(r"(\d{4})_\w+\.sql")
+_FOLDER = Path(__file__).parent / "schema"
 # "FWRD": tells a Foreword database from any other SQLite file.
 APPLICATION_ID = 0x46575244
 
 
+def _files() -> list[tuple[int, Path]]:
+    return sorted((int(match[1]), file) for file in _FOLDER.iterdir() if (match := _NAME.fullmatch(file.name)))
+
+
 def _steps() -> Iterator[tuple[int, str]]:
-    folder = resources.files("foreword.store") / "schema"
-    for name in sorted(entry.name for entry in folder.iterdir()):
-        if match := _NAME.fullmatch(name):
-            yield int(match[1]), (folder / name).read_text("utf-8")
+    for number, file in _files():
+        yield number, file.read_text("utf-8")
 
 
 def newest() -> int:
-    return max(number for number, _ in _steps())
+    return max(number for number, _ in _files())
 
 
 def migrate(connection: sqlite3.Connection, *, latest: int) -> None:
