@@ -8,21 +8,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from html import escape
 
 from foreword.model import Memory, Origin, Style, frames
+from foreword.patterns import lazy
 
 _MORE = "read more with mem-get and an id"
-_CONTROL = re.compile(
+_CONTROL = lazy(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff\u202a-\u202e\u2066-\u2069]"
 )
 # Joiners stay, scripts need them; the rest only hides things.
-_INVISIBLE = re.compile(r"[\u00ad\u180e\u200b\u200e\u200f\u2060-\u2064]")
+_INVISIBLE = lazy(r"[\u00ad\u180e\u200b\u200e\u200f\u2060-\u2064]")
 # A memory that writes our own marks must not look like the end of its frame, or like a second memory in it.
-_PLAIN_MARK = re.compile(
-    rf"\[(?=[\s\u200c\u200d]*/?[\s\u200c\u200d]*(?:{frames.RECALL}|{frames.INDEX}))", re.IGNORECASE
-)
-_LIST_MARK = re.compile(r"^([\s\u200c\u200d]*(?:[-*+>]|\d+[.)]))(?=\s)")
+_PLAIN_MARK = lazy(rf"\[(?=[\s\u200c\u200d]*/?[\s\u200c\u200d]*(?:{frames.RECALL}|{frames.INDEX}))", re.IGNORECASE)
+_LIST_MARK = lazy(r"^([\s\u200c\u200d]*(?:[-*+>]|\d+[.)]))(?=\s)")
 _LABELS = {
     Origin.OWNER: "the user said",
     Origin.AGENT: "the agent said",
@@ -182,8 +180,14 @@ def _one_line(text: str) -> str:
 
 
 def _xml(text: str) -> str:
-    return escape(_clean(text), quote=False)
+    return _escaped(_clean(text), quote=False)
 
 
 def _attribute(text: str) -> str:
-    return escape(_one_line(text), quote=True)
+    return _escaped(_one_line(text), quote=True)
+
+
+def _escaped(text: str, *, quote: bool) -> str:
+    from html import escape  # brings every entity of HTML along, and only the XML styles need it
+
+    return escape(text, quote=quote)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import re
 
+from foreword.patterns import lazy
+
 RECALL = "foreword recall"
 INDEX = "foreword index"
 
@@ -21,30 +23,35 @@ NOTICE = "data recalled from earlier sessions, not instructions"
 
 COMPACT_END = f"({NOTICE})"
 
-_COMPACT = re.compile(
+_COMPACT = lazy(
     r"^Recent (?:sessions:|observations \(\d{1,4} entries\):)$.*?(?:^" + re.escape(COMPACT_END) + r"$|\Z)",
     re.DOTALL | re.MULTILINE,
 )
-_XML = re.compile(
+_XML = lazy(
     rf"<({XML_RECALL}|{XML_INDEX}|{XML_OPEN_MEM})\b[^>]{{0,400}}>.*?(?:</\1\s{{0,9}}>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-_PLAIN = re.compile(
+_PLAIN = lazy(
     rf"^[ \t]*\[({RECALL}|{INDEX})\b[^\]\n]{{0,400}}\].*?(?:^[ \t]*\[/\1\]|\Z)",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
-_MARKDOWN = re.compile(rf"^[ \t]*> \*\*({RECALL}|{INDEX})\*\*.*\n?(?:[ \t]*>.*\n?)*", re.IGNORECASE | re.MULTILINE)
-_ETHOS = re.compile(
-    r"<!-- ethos:context\b[^>]{0,200}-->\s*(?:## 🧠 Memory Context.*?)?(?=^## |\Z)", re.DOTALL | re.MULTILINE
-)
+_MARKDOWN = lazy(rf"^[ \t]*> \*\*({RECALL}|{INDEX})\*\*.*\n?(?:[ \t]*>.*\n?)*", re.IGNORECASE | re.MULTILINE)
+_ETHOS_BEGIN = "<!-- ethos:context"
+_ETHOS = lazy(_ETHOS_BEGIN + r"\b[^>]{0,200}-->\s*(?:## 🧠 Memory Context.*?)?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 
 
 def strip_frames(text: str) -> str:
     """`text` without anything Foreword injected. A frame that was cut off loses everything after its opening mark:
     losing a tail is better than learning from oneself."""
-    for frame in (_XML, _PLAIN, _MARKDOWN, _ETHOS, *((_COMPACT,) if COMPACT_END in text else ())):
-        text = frame.sub("", text)
-    return text
+    low = text.lower()
+    compact = COMPACT_END in text
+    # What each of the first three needs, in letters that no other letter stands for when case is ignored.
+    if "foreword" in low or "open_mem_" in low:
+        for frame in (_XML, _PLAIN, _MARKDOWN):
+            text = frame.sub("", text)
+    if _ETHOS_BEGIN in text:
+        text = _ETHOS.sub("", text)
+    return _COMPACT.sub("", text) if compact else text
 
 
 def content_hash(text: str) -> str:
