@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ _BACKGROUND_SAMPLE = 256
 # and leave twice as many segments to look a word up in.
 _GROWTH = 4
 _SAMPLED = 16
+_ROWS_AT_ONCE = 512
 _BY_PERSON = frozenset(origin.value for origin in Origin if origin.said_by_a_person)
 _EMPTY = Postings(np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0, np.int32))
 
@@ -36,6 +38,16 @@ def pack_words(words: NDArray[np.uint32], counts: NDArray[np.uint8]) -> bytes:
 def pack_vector(vector: Floats) -> bytes:
     peak = float(np.abs(vector).max()) or 1.0
     return bytes(np.float32(peak / 127).tobytes() + np.rint(vector * (127 / peak)).astype(np.int8).tobytes())
+
+
+def _columns(cursor: sqlite3.Cursor) -> list[list[Any]]:
+    """All rows, column by column. They are fetched a few at a time: many thousand tuples alive at once set off the
+    garbage collector so often that it takes longer than the reading."""
+    columns: list[list[Any]] = [[] for _ in cursor.description]
+    while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+        for column, values in zip(columns, zip(*rows, strict=True), strict=True):
+            column.extend(values)
+    return columns
 
 
 class _Column:
@@ -71,17 +83,23 @@ class _Segment:
 
     @staticmethod
     def of(words: NDArray[np.uint32], slots: Slots, counts: NDArray[np.uint8]) -> _Segment:
+        # By the lower half, then by the upper: numpy sorts 16 bits by counting, 32 by comparing, which is slower.
+        lower = np.argsort(words.astype(np.uint16), kind="stable")
+        upper = np.argsort((words >> 16).astype(np.uint16)[lower], kind="stable")
+        return _Segment._in(lower[upper], words, slots, counts)
+
+    def merged(self, other: _Segment) -> _Segment:
+        words = np.concatenate((self._flat(), other._flat()))
+        # Two runs in order, which comparing joins in one pass.
         order = np.argsort(words, kind="stable")
+        slots, counts = np.concatenate((self.slots, other.slots)), np.concatenate((self.counts, other.counts))
+        return _Segment._in(order, words, slots, counts)
+
+    @staticmethod
+    def _in(order: NDArray[np.intp], words: NDArray[np.uint32], slots: Slots, counts: NDArray[np.uint8]) -> _Segment:
         words = words[order]
         first = np.flatnonzero(np.diff(words, prepend=words[:1] ^ np.uint32(1)))
         return _Segment(words[first], np.append(first, len(words)), slots[order], counts[order])
-
-    def merged(self, other: _Segment) -> _Segment:
-        return _Segment.of(
-            np.concatenate((self._flat(), other._flat())),
-            np.concatenate((self.slots, other.slots)),
-            np.concatenate((self.counts, other.counts)),
-        )
 
     def _flat(self) -> NDArray[np.uint32]:
         return np.repeat(self.words, np.diff(self.starts))
@@ -152,9 +170,9 @@ class _Space:
         self._parts[unique] = parts
 
     def _bits(self, positive: NDArray[np.bool_]) -> NDArray[np.uint64]:
-        padded = np.zeros((len(positive), 64 * len(self._lanes)), np.bool_)
-        padded[:, : self.dims] = positive
-        return np.packbits(padded, axis=1).view("<u8")
+        if self.dims % 64:
+            positive = np.pad(positive, ((0, 0), (0, -self.dims % 64)))
+        return np.packbits(positive, axis=1).view("<u8")
 
     def seen_by(self, mask: NDArray[np.bool_]) -> _Seen:
         places = np.flatnonzero(mask[self._owners.values])
@@ -237,15 +255,16 @@ class Index:
 
     def refresh(self, connection: sqlite3.Connection) -> None:
         """Read the memories that were written since the last time."""
-        rows = connection.execute(
-            "SELECT m.row, coalesce(m.session, -1), m.length, m.at, m.origin, m.audience, m.circle, m.agent, m.project,"
-            " w.data FROM memory AS m JOIN word AS w ON w.memory = m.row WHERE m.row > ? ORDER BY m.row",
-            (self.last_row,),
-        ).fetchall()
-        if not rows:
+        number, session, length, at, origin, audience, circle, agent, project, words = _columns(
+            connection.execute(
+                "SELECT m.row, coalesce(m.session, -1), m.length, m.at, m.origin, m.audience, m.circle, m.agent,"
+                " m.project, w.data FROM memory AS m JOIN word AS w ON w.memory = m.row WHERE m.row > ? ORDER BY m.row",
+                (self.last_row,),
+            )
+        )
+        if not number:
             return
         first = self.span
-        number, session, length, at, origin, audience, circle, agent, project, words = zip(*rows, strict=True)
         self._row.extend(np.array(number, np.int64))
         self._session.extend(np.array(session, np.int32))
         self._length.extend(np.array(length, np.int32))
@@ -277,12 +296,12 @@ class Index:
         self._before.extend(before)
 
     def _add_words(self, first: int, blobs: Sequence[bytes]) -> None:
-        sizes = np.array([len(blob) // 5 for blob in blobs], np.int64)
-        cuts = list(zip(blobs, (4 * sizes).tolist(), strict=True))
-        words = np.frombuffer(b"".join(blob[:cut] for blob, cut in cuts), "<u4")
-        counts = np.frombuffer(b"".join(blob[cut:] for blob, cut in cuts), "u1")
+        sizes = np.fromiter(map(len, blobs), np.int64, len(blobs)) // 5
+        raw = np.frombuffer(b"".join(blobs), np.uint8)
+        # In each blob four bytes of a word for one of its counts, the words first.
+        of_words = np.repeat(np.tile([True, False], len(blobs)), np.column_stack((4 * sizes, sizes)).ravel())
         slots = np.repeat(np.arange(first, first + len(blobs), dtype=np.int32), sizes)
-        segment = _Segment.of(words, slots, counts)
+        segment = _Segment.of(raw[of_words].view("<u4"), slots, raw[~of_words])
         while self._segments and len(self._segments[-1].slots) <= _GROWTH * len(segment.slots):
             segment = self._segments.pop().merged(segment)
         self._segments.append(segment)
@@ -290,22 +309,23 @@ class Index:
     def space(self, model: str, connection: sqlite3.Connection) -> _Space | None:
         """The vectors of one model, read when first asked for: an ask that words alone answer never loads them."""
         space = self._spaces.get(model)
-        rows = connection.execute(
-            "SELECT row, memory, data FROM vector WHERE model = ? AND row > ? AND memory <= ? ORDER BY row",
-            (model, space.last_row if space else 0, self.last_row),
-        ).fetchall()
+        rows, memories, blobs = _columns(
+            connection.execute(
+                "SELECT row, memory, data FROM vector WHERE model = ? AND row > ? AND memory <= ? ORDER BY row",
+                (model, space.last_row if space else 0, self.last_row),
+            )
+        )
         if not rows:
             return space
         if space is None:
-            space = self._spaces[model] = _Space(len(rows[0][2]) - 4)
-        space.last_row = int(rows[-1][0])
+            space = self._spaces[model] = _Space(len(blobs[0]) - 4)
+        space.last_row = int(rows[-1])
         # A server may come to give vectors of another length under the same name; they can be neither compared nor
         # allowed to stop every ask.
-        fitting = [(memory, blob) for _, memory, blob in rows if len(blob) == space.dims + 4]
-        if fitting:
-            memories, blobs = zip(*fitting, strict=True)
-            owners = np.searchsorted(self._row.values, np.array(memories, np.int64)).astype(np.int32)
-            space.extend(owners, blobs, self.span)
+        fits = [len(blob) == space.dims + 4 for blob in blobs]
+        if any(fits):
+            owners = np.searchsorted(self._row.values, np.array([*compress(memories, fits)], np.int64))
+            space.extend(owners.astype(np.int32), [*compress(blobs, fits)], self.span)
         return space
 
     def view(self, scope: Scope, connection: sqlite3.Connection) -> IndexView:
