@@ -106,7 +106,7 @@ class StaticEmbedder:
                     raise ModelDamaged(f"{name} of the word-vector table has the wrong size.")
             vectors = np.load(self._folder / VECTORS, mmap_mode="r", allow_pickle=False)
             scales = np.load(self._folder / SCALES, allow_pickle=False)
-            starts, _, insides = (self._folder / PIECES).read_text("utf-8").partition("\n\n")
+            starts, _, insides = (self._folder / PIECES).read_bytes().decode("utf-8").partition("\n\n")
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ModelDamaged("The word-vector table cannot be read.") from error
         wordpiece = WordPiece(starts.split("\n"), insides.split("\n"))
