@@ -392,6 +392,7 @@ _IS_DIGEST = lazy(
 )
 _DIGEST_NAME = lazy(r"(?:sha|md)[0-9]{1,3}[-:].*", re.IGNORECASE)
 _DIGIT = lazy(r"[0-9]")
+_THREE_DIGITS = lazy(r"[0-9][ -]?[0-9][ -]?[0-9]")
 _WORDY = lazy(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
 _TRANSITION = lazy(r"(?<=[0-9])(?=[A-Za-z])|(?<=[A-Za-z])(?=[0-9])")
 _CANDIDATE = lazy(r"[A-Za-z0-9+/_~.=-]{16,512}")
@@ -636,9 +637,9 @@ def _passwords(text: str, low: str) -> Iterator[_Span]:
                 yield from _judged(pattern, text, low, _password)
     if any(hint in low for hint in _PHRASE_HINTS):
         yield from _judged(_AFTER_PHRASE, text, low, _phrase)
-    if any(hint in low for hint in _PAIR_HINTS):
+    if any(hint in low for hint in _PAIR_HINTS) and ("/" in low or "|" in low or ":" in low):
         yield from _judged(_PAIR, text, low, _pair)
-    if any(hint in low for hint in _PIN_HINTS) and _DIGIT.search(low):
+    if any(hint in low for hint in _PIN_HINTS) and _THREE_DIGITS.search(low):
         for match in _PIN.finditer(low):
             yield _span(*match.span(1), "PIN")
     if ("pass" in low or " pin" in low or "contrase" in low) and _DIGIT.search(low):
