@@ -120,3 +120,7 @@ def test_any_words_give_a_proper_span_or_none(words: list[str], now: datetime) -
     found = spoken_of(" ".join(words), now.timestamp())
     assert found is None or found.start < found.end
     assert found is None or found.words
+
+
+def test_a_month_in_letters_of_another_shape_is_read_as_the_month() -> None:
+    assert span("What did we say in ſeptember?") == span("What did we say in september?") is not None

@@ -83,7 +83,8 @@ def spoken_of(text: str, now: float) -> Span | None:
 
 
 def _span(match: re.Match[str], now: datetime) -> Span | None:
-    given = {name: value.lower() for name, value in match.groupdict().items() if value}
+    # Folded, not lowered: a pattern takes the long s of "ſeptember" for an s.
+    given = {name: value.casefold() for name, value in match.groupdict().items() if value}
     try:
         found = _range(given, now)
     except (ValueError, OverflowError):  # 31 June, or a date before the calendar begins
