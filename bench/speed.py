@@ -22,6 +22,7 @@ try:
     import numpy as np
 
     from bench.corpus import Corpus
+    from bench.timing import percentile, say
     from foreword import Ask, Event, Foreword, Settings
 except ModuleNotFoundError as missing:
     sys.exit(f"{missing}: run `make setup` first, then `.venv/bin/python bench/speed.py`")
@@ -69,11 +70,11 @@ def measure(sizes: Sequence[int], asks: int) -> dict[str, Any]:
         kept = 0
         with Foreword.open(home, settings=Settings()) as foreword:
             for size in sizes:
-                _say(f"recording up to {size:,} memories")
+                say(f"recording up to {size:,} memories")
                 with plain:
                     for _ in foreword.record_all(_also(plain, islice(events, size - kept))):
                         kept += 1
-                _say(f"timing {asks} turns at {size:,}")
+                say(f"timing {asks} turns at {size:,}")
                 result["sizes"][str(size)] = _at(size, foreword, plain, corpus.asks(asks))
                 if size == COLD_SIZE:
                     result["cold_start_s"] = _cold(home, corpus.asks(1)[0])
@@ -115,10 +116,10 @@ def _at(size: int, foreword: Foreword, plain: sqlite3.Connection, asks: Sequence
         briefs += _times(brief, min(20, len(asks) - len(briefs)))
         scans += _times(scan, 5)
     return {
-        "brief_p50_ms": _percentile(briefs, 50),
-        "brief_p95_ms": _percentile(briefs, 95),
-        "float32_scan_p50_ms": _percentile(scans, 50),
-        "fts5_p50_ms": _percentile(_times(fts5, min(30, len(asks))), 50),
+        "brief_p50_ms": _ms(briefs, 50),
+        "brief_p95_ms": _ms(briefs, 95),
+        "float32_scan_p50_ms": _ms(scans, 50),
+        "fts5_p50_ms": _ms(_times(fts5, min(30, len(asks))), 50),
     }
 
 
@@ -131,6 +132,10 @@ def _cold(home: Path, ask: str) -> float:
     return round(min(_times(run, 5)), 3)
 
 
+def _ms(times_s: Sequence[float], percent: int) -> float:
+    return percentile([one * 1000 for one in times_s], percent)
+
+
 def _times(work: Callable[[], None], count: int) -> list[float]:
     times = []
     for _ in range(count):
@@ -138,16 +143,6 @@ def _times(work: Callable[[], None], count: int) -> list[float]:
         work()
         times.append(time.perf_counter() - start)
     return times
-
-
-def _percentile(times: Sequence[float], percent: int) -> float:
-    ordered = sorted(times)
-    return round(ordered[min(len(ordered) - 1, len(ordered) * percent // 100)] * 1000, 3)
-
-
-def _say(text: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text} …", end="", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

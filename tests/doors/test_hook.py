@@ -1,4 +1,4 @@
-"""The hook client as a host starts it: the right words in the host's shape, or nothing, exit 0, and a line for doctor."""
+"""The hook client as a host starts it: the right words in its shape, or nothing, exit 0, and a line for doctor."""
 
 from __future__ import annotations
 
