@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import socket
 import sqlite3
 import stat
 import subprocess
@@ -238,6 +239,23 @@ def test_a_locked_home_means_silence_in_time_and_a_line_for_doctor(daemon: Daemo
     other.execute("ROLLBACK")
     other.close()
     wait_until(lambda: "hooks" in _doctor(run, daemon) and _doctor(run, daemon)["hooks"]["state"] == "warn")
+
+
+@pytest.mark.proves("L7")
+def test_a_model_that_does_not_answer_leaves_the_words_and_the_receipt_says_so(daemon: Daemon) -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        nobody.listen()  # and never answers
+        daemon.environ.update(
+            FOREWORD_EMBEDDER_PROVIDER="ollama", FOREWORD_EMBEDDER_URL=f"http://127.0.0.1:{nobody.getsockname()[1]}"
+        )
+        daemon.client = Client(daemon.address, daemon.environ)
+        daemon.call("ingest", content=FACT)
+        started = time.monotonic()
+        given = daemon.call("brief", text=ASK, deadline_ms=10_000)
+        assert time.monotonic() - started < 9
+        assert "5433" in given["text"]
+        assert "Words alone answered" in daemon.call("why", receipt=given["receipt"])["explanation"]
 
 
 _LIMITED = """

@@ -40,7 +40,8 @@ def _systemd(config: Path, command: Sequence[str], variables: Mapping[str, str])
         "Description=Foreword: the right words before your agent speaks",
         "",
         "[Service]",
-        f"ExecStart={' '.join(_quoted(one) for one in command)}",
+        # In a command a dollar begins a variable; in an environment it is a dollar.
+        f"ExecStart={' '.join(_quoted(one.replace('$', '$$')) for one in command)}",
         *(f"Environment={_quoted(f'{name}={value}')}" for name, value in variables.items()),
         "Restart=on-failure",
         "RestartSec=5",
@@ -62,7 +63,7 @@ def _systemd(config: Path, command: Sequence[str], variables: Mapping[str, str])
 
 def _quoted(text: str) -> str:
     """As systemd reads it: in quotes, with its own specifiers taken literally."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{escaped}"'
 
 
