@@ -27,6 +27,10 @@ _ENDS_WITHIN_S = 15.0
 _ANSWERS_WITHIN_S = 30.0
 
 
+class _NobodyThere(DaemonError):
+    """There is no daemon."""
+
+
 class Client:
     """One daemon, reached by its socket. Safe to use from several threads: every call is a connection of its own."""
 
@@ -37,8 +41,14 @@ class Client:
 
     def call(self, action: str, payload: Mapping[str, Any], *, within_s: float = _ANSWERS_WITHIN_S) -> dict[str, Any]:
         """The answer's data; the daemon is started where there is none. Raises the error that the daemon answered."""
-        self.start()
-        status, document = self.request("POST", "/v1", {"action": action, "payload": payload}, within_s=within_s)
+        asked = {"action": action, "payload": payload}
+        try:
+            status, document = self.request("POST", "/v1", asked, within_s=within_s)
+        except _NobodyThere:
+            # It may have ended, idle, in this very moment. Whatever it has done of the request already, asking again
+            # does no harm: what is known is not kept twice, and a retry is answered as the same turn.
+            self.start()
+            status, document = self.request("POST", "/v1", asked, within_s=within_s)
         if document.get("status") == "ok":
             data: dict[str, Any] = document["data"]
             return data
@@ -125,6 +135,8 @@ class Client:
             yield connection
         except TimeoutError as error:
             raise DaemonError(f"The daemon did not answer within {within_s:g} s.") from error
+        except (FileNotFoundError, ConnectionError, http.client.RemoteDisconnected) as error:
+            raise _NobodyThere("The daemon is not there, or went away.") from error
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise DaemonError(f"The daemon cannot be reached: {error}.") from error
         finally:

@@ -168,7 +168,7 @@ class Doors:
     def _answer(self, asked: object, arrived: float) -> dict[str, Any]:
         payload = asked.get("payload") if isinstance(asked, dict) else None
         project = payload.get("project") if isinstance(payload, dict) else None
-        if isinstance(payload, dict) and isinstance(patience := payload.get("deadline_ms"), int | float):
+        if isinstance(payload, dict) and type(patience := payload.get("deadline_ms", "")) in (int, float):
             # Somebody has been waiting since it arrived, not since a worker was free.
             payload["deadline_ms"] = patience - (time.monotonic() - arrived) * 1000
         try:
