@@ -132,6 +132,13 @@ def agent_of(key: str) -> str:
     return parts[1].strip() if len(parts) == 3 and parts[0] == "agent" else ""
 
 
+def topic_of(key: str) -> str:
+    """The forum topic or thread that a key names, "" when it names none."""
+    rest = _rest(key)
+    marks = [place for place, part in enumerate(rest[:-1]) if part in ("topic", "thread")]
+    return rest[marks[-1] + 1] if marks else ""
+
+
 def _channel(name: str) -> str:
     """A channel that hosts may call by another name; "" for the owner's own terminal. One that nobody knows is still a
     channel: a name there is not that name elsewhere."""

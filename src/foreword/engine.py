@@ -11,13 +11,14 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from foreword import compose, gate, receipts
+from foreword import bootstrap, compose, gate, receipts
+from foreword.classify import topic_of
 from foreword.errors import BadInput, ProviderError, UnknownId
 from foreword.model import (
     Ask,
@@ -31,6 +32,7 @@ from foreword.model import (
     Recorded,
     Scope,
     Session,
+    SessionKind,
     Signals,
     content_hash,
     row_of,
@@ -80,6 +82,21 @@ class Tuning:
     to_judge: Sequence[receipts.Replayed]
     turns: int
     older: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceFiles:
+    """What a session gets of its workspace. `keep` are names among those that the host loaded, `add` what it did not;
+    `missing` should be there and is not. `tokens` has what each file costs, those that are left out too."""
+
+    kind: SessionKind
+    enabled: bool
+    reason: str
+    keep: Sequence[str]
+    add: Sequence[bootstrap.WorkspaceFile]
+    missing: Sequence[str]
+    tokens: Mapping[str, int]
+    problems: Sequence[str]
 
 
 class Foreword:
@@ -445,6 +462,32 @@ class Foreword:
         ]
         entries.sort(key=lambda memory: (-memory.at, -memory.row))
         return summaries, entries
+
+    def bootstrap(
+        self, session: str, workspace: str | Path, loaded: Sequence[str], **where: Unpack[Where]
+    ) -> WorkspaceFiles:
+        """Which of the workspace files a session of this kind gets: what to keep of those that the host has loaded, and
+        what to add, with its text. Switched off, all is kept as it is."""
+        place = place_of(session, where, self._settings.owner)
+        kind, settings = place.kind.kind, self._settings.bootstrap
+        chosen = bootstrap.choose(kind, place.agent, topic_of(place.host_key), settings)
+        folder = Path(workspace).expanduser()
+        present = {one.name: one for one in bootstrap.read(folder, dict.fromkeys((*loaded, *chosen.names)))}
+        names = chosen.names if settings.enabled else tuple(dict.fromkeys(loaded))
+        found = [present[name] for name in names]
+        problems = [one.problem for one in present.values() if one.problem]
+        if place.kind.warning:
+            problems.append(place.kind.warning)
+        return WorkspaceFiles(
+            kind=kind,
+            enabled=settings.enabled,
+            reason=chosen.reason if settings.enabled else "workspace files are left to the host",
+            keep=tuple(one.name for one in found if one.name in loaded),
+            add=tuple(one for one in found if one.name not in loaded and one.text is not None),
+            missing=tuple(one.name for one in found if one.text is None),
+            tokens={one.name: compose.count_tokens(one.text) for one in present.values() if one.text is not None},
+            problems=tuple(problems),
+        )
 
     # search, get, forget
 

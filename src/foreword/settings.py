@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from foreword.bootstrap import BootstrapSettings
 from foreword.classify import OwnerSettings
 from foreword.compose import ComposeSettings, TurnSettings
 from foreword.errors import BadSettings
@@ -62,6 +63,7 @@ class Settings:
     gate: GatePolicy = field(default_factory=GatePolicy)
     turn: TurnSettings = field(default_factory=TurnSettings)
     compose: ComposeSettings = field(default_factory=ComposeSettings)
+    bootstrap: BootstrapSettings = field(default_factory=BootstrapSettings)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     serve: ServeSettings = field(default_factory=ServeSettings)
 
@@ -70,7 +72,11 @@ class Settings:
 PROFILES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "foreword": {},
     "ethos": {"gate": {"confident": 0.75, "floor": 0.12}, "turn": {"at_start": False}, "compose": {"max_memories": 5}},
-    "aci": {"turn": {"at_start": True}, "compose": {"max_context_tokens": 500, "max_hot_tokens": 300}},
+    "aci": {
+        "turn": {"at_start": True},
+        "compose": {"max_context_tokens": 500, "max_hot_tokens": 300},
+        "bootstrap": {"enabled": True},
+    },
     "open-mem": {
         "compose": {"style": "open-mem", "max_context_tokens": 4000, "max_index_entries": 20, "max_summaries": 5},
     },

@@ -7,6 +7,7 @@ error, not a silence.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NotRequired, Required, TypedDict
@@ -66,6 +67,13 @@ class PlacePayload(Place, total=False):
     """The session that starts, or is compacted."""
 
 
+class BootstrapPayload(Place, total=False):
+    """`workspace` is the folder, `files` the names of what the host has loaded from it."""
+
+    workspace: Required[str]
+    files: Required[list[str]]
+
+
 class GetPayload(Place, total=False):
     ids: Required[list[str]]
     around: int
@@ -122,6 +130,29 @@ class WhyAnswer(TypedDict):
 
     receipt: dict[str, Any]
     explanation: str
+
+
+class WorkspaceFileDocument(TypedDict):
+    """A workspace file that the host does not load by itself."""
+
+    name: str
+    path: str
+    content: str
+    tokens: int
+
+
+class BootstrapAnswer(TypedDict):
+    """What a session of this kind gets of its workspace: `keep` of what the host loaded, and `add`. With `enabled`
+    false the host's own choice stands."""
+
+    enabled: bool
+    kind: str
+    reason: str
+    keep: list[str]
+    add: list[WorkspaceFileDocument]
+    missing: list[str]
+    tokens: dict[str, int]
+    problems: list[str]
 
 
 class FeedbackAnswer(TypedDict):
@@ -243,6 +274,26 @@ def _compact(engine: Foreword, payload: dict[str, Any]) -> BriefDocument:
     return documents.brief(engine.compact(payload.pop("session", ""), **_place(payload)))
 
 
+def _bootstrap(engine: Foreword, payload: dict[str, Any]) -> BootstrapAnswer:
+    session, workspace, files = payload.pop("session", ""), payload.pop("workspace"), payload.pop("files")
+    if not os.path.isabs(workspace):
+        raise BadInput("The workspace must be an absolute path.")
+    found = engine.bootstrap(session, workspace, files, **_place(payload))
+    return {
+        "enabled": found.enabled,
+        "kind": found.kind.value,
+        "reason": found.reason,
+        "keep": list(found.keep),
+        "add": [
+            {"name": one.name, "path": str(one.path), "content": one.text or "", "tokens": found.tokens[one.name]}
+            for one in found.add
+        ],
+        "missing": list(found.missing),
+        "tokens": dict(found.tokens),
+        "problems": list(found.problems),
+    }
+
+
 def _get(engine: Foreword, payload: dict[str, Any]) -> GetAnswer:
     return {"memories": [documents.memory(one) for one in engine.get(payload.pop("ids"), **_place(payload))]}
 
@@ -277,6 +328,7 @@ ACTIONS: Mapping[str, Action] = {
     "brief": Action(BriefPayload, BriefDocument, _brief, "What the model should be given with this message."),
     "start": Action(PlacePayload, BriefDocument, _start, "The stable part for a session."),
     "compact": Action(PlacePayload, BriefDocument, _compact, "What should survive the host's compaction."),
+    "bootstrap": Action(BootstrapPayload, BootstrapAnswer, _bootstrap, "Which workspace files a session gets."),
     "get": Action(GetPayload, GetAnswer, _get, "Memories in full, with neighbours on request."),
     "forget": Action(ForgetPayload, ForgetAnswer, _forget, "Forget memories for good."),
     "why": Action(WhyPayload, WhyAnswer, _why, "Why a turn was answered as it was."),

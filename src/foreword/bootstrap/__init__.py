@@ -1,0 +1,6 @@
+"""Which workspace files a session needs: by its kind, its agent and its topic."""
+
+from foreword.bootstrap.filesets import BootstrapSettings, Chosen, choose
+from foreword.bootstrap.workspace import WorkspaceFile, read
+
+__all__ = ["BootstrapSettings", "Chosen", "WorkspaceFile", "choose", "read"]
