@@ -43,7 +43,7 @@ from foreword.recall import Query, bag, density, intent, may_follow, recall, spr
 from foreword.recent import Answered, Recent, fingerprint
 from foreword.record import check, check_time, clean, off_the_record, own_words, redact, take
 from foreword.settings import Loaded, Settings, load
-from foreword.store import Draft, Forgotten, Frozen, SqliteStore, Store, Turn
+from foreword.store import Draft, Forgotten, Frozen, Mark, SqliteStore, Store, Turn
 from foreword.vectors import Vectors
 
 _BATCH_EVENTS = 256
@@ -51,6 +51,7 @@ _TURN_LOCKS = 64
 # Of the time a host waits, a remote model is given this share; then words answer alone.
 _SHARE_OF_MODEL = 0.5
 _MOST_RESULTS = 100
+_LOOKED_THROUGH = 1000
 _MOST_NEIGHBOURS = 1000
 _MOST_LISTED = 1_000_000
 _TO_JUDGE = 10
@@ -139,7 +140,6 @@ class Foreword:
         """The same open home under other settings, such as a project's own; closed with this one."""
         other = copy(self)
         other._loaded, other._settings = loaded, loaded.settings
-        other._recent = Recent()
         return other
 
     @property
@@ -239,7 +239,8 @@ class Foreword:
         text = ask.text[:_READ_CHARS]
         with self._turns[hash(conversation) % _TURN_LOCKS]:
             turn = self._store.turn(replace(place.session, started_at=now, last_at=now))
-            asked = fingerprint(clean(text), place)
+            self._notice(turn.mark)
+            asked = fingerprint(clean(text), place, self._settings, holds_session=ask.holds_session)
             if (again := self._at_hand(asked, turn, place, now)) is not None:
                 return again
             since = turn.since if ask.holds_session else None
@@ -312,6 +313,13 @@ class Foreword:
             reason=composed.reason,
             receipt=f"{receipts.PREFIX}{number}",
         )
+
+    def _notice(self, mark: Mark) -> None:
+        """Something was forgotten, here or by another process: its words go from memory as well."""
+        if self._recent.forgets != mark.forgets:
+            self._recent.forgets = mark.forgets
+            self._recent.clear()
+            compose.forget_counts()
 
     def _given_by(self, receipt_row: int) -> frozenset[int]:
         receipt = self._store.receipt(receipt_row)
@@ -393,6 +401,7 @@ class Foreword:
         return {
             "agent": place.agent,
             "session": place.session.key,
+            "project": place.session.project,
             "kind": place.kind.kind.value,
             "audience": place.kind.audience.label,
             "at": now,
@@ -551,6 +560,7 @@ class Foreword:
         # The same words may have been an ask: what the receipt kept of it is what the intent left.
         texts |= {kept for memory in memories if (kept := intent(memory.text, self._settings.intent).query)}
         self._recent.clear()
+        compose.forget_counts()
         return self._store.forget([memory.row for memory in memories], texts=texts)
 
     def forgettable(
@@ -578,14 +588,16 @@ class Foreword:
 
     # receipts
 
-    def receipt(self, receipt_id: str = "", *, session: str = "", agent: str = "") -> dict[str, Any]:
-        """One receipt, or the newest (of a session, of an agent). Raises UnknownId."""
+    def receipt(self, receipt_id: str = "", *, session: str = "", agent: str = "", project: str = "") -> dict[str, Any]:
+        """One receipt, or the newest (of a session, of an agent, of a project). Raises UnknownId, also for another
+        agent's or another project's where one is told."""
         if receipt_id:
-            found = self._store.receipt(receipts.row_of(receipt_id))
-            if found and agent and found["agent"] != kept(agent):
-                found = None
+            one = self._store.receipt(receipts.row_of(receipt_id))
+            candidates = [one] if one else []
         else:
-            found = next(iter(self._store.receipts(limit=1, session=kept(session), agent=kept(agent))), None)
+            many = _LOOKED_THROUGH if project else 1
+            candidates = self._store.receipts(limit=many, session=kept(session), agent=kept(agent))
+        found = next((one for one in candidates if receipts.belongs(one, kept(agent), kept(project))), None)
         if found is None:
             if receipt_id:
                 raise _no_receipt(receipt_id)

@@ -103,6 +103,13 @@ def replayed(receipt: Receipt, verdict: Verdict, *, kept_out: Sequence[str], mos
     return Replayed(receipt["id"], receipt["ask"], given(receipt), after[:most], verdict.reason, receipt["feedback"])
 
 
+def belongs(receipt: Receipt, agent: str, project: str) -> bool:
+    """Whether somebody who speaks for this agent and project may see it; "" speaks for all. One that does not say its
+    project may be of any."""
+    of_agent = not agent or receipt["agent"] == agent
+    return of_agent and (not project or receipt.get("project") in ("", project))
+
+
 def given(receipt: Receipt) -> list[str]:
     return [one["id"] for one in receipt["candidates"] if one["injected"]]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from foreword.model import Brief, content_hash
 from foreword.place import Place
+from foreword.settings import Settings
 from foreword.store import Mark
 
 _MOST_CONVERSATIONS = 512
@@ -29,6 +30,8 @@ class Recent:
     """One brief for each conversation, of its last ask. Safe to use from several threads."""
 
     def __init__(self) -> None:
+        # How often something had been forgotten when this was last looked at.
+        self.forgets = 0
         self._answered: OrderedDict[tuple[str, str], Answered] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -52,8 +55,9 @@ class Recent:
         return next(iter(self._answered.values())).at
 
 
-def fingerprint(text: str, place: Place) -> bytes:
-    """What tells one ask from another: its words, and who listens in. A digest, so that what is said off the record
-    does not stay in memory."""
-    seen = (place.session.project, place.kind.audience.label, place.kind.circle, str(place.given), content_hash(text))
+def fingerprint(text: str, place: Place, settings: Settings, *, holds_session: bool) -> bytes:
+    """What tells one ask from another: its words, who listens in, and the settings it is answered under. A digest, so
+    that what is said off the record does not stay in memory."""
+    flags = f"{place.given} {holds_session} {hash(settings)}"
+    seen = (place.session.project, place.kind.audience.label, place.kind.circle, flags, content_hash(text))
     return hashlib.blake2b("\0".join(seen).encode("utf-8"), digest_size=16).digest()

@@ -271,7 +271,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     names = {_ENVIRONMENT + key.name.upper().replace(".", "_"): key.name for key in keys()}
     found: dict[str, Any] = {names[name]: value for name, value in environ.items() if name in names}
     if home := environ.get("FOREWORD_HOME"):
-        found["store.home"] = home
+        found["store.home"] = home if home.startswith("~") else os.path.abspath(home)
     return found
 
 
@@ -306,9 +306,12 @@ def _folder(raw: str) -> str:
     if not raw.strip() or "\0" in raw:
         raise ValueError("must name a folder")
     try:
-        return str(Path(raw).expanduser())
+        folder = Path(raw).expanduser()
     except RuntimeError:
         raise ValueError("begins with a user's name that is not known here") from None
+    if not folder.is_absolute():
+        raise ValueError("must be an absolute path, or begin with ~")  # programs stand in different folders
+    return str(folder)
 
 
 def _number(key: Key, raw: Any) -> int | float:

@@ -157,10 +157,8 @@ class Daemon:
 
     def patient(self) -> Daemon:
         """Hooks wait long: on a busy machine a cold start takes its time, and that is not what most tests are about."""
-        self.address.make()
         self.environ.update(FOREWORD_SERVE_DEADLINE_MS="20000", FOREWORD_SERVE_COLD_DEADLINE_MS="30000")
         self.client = Client(self.address, self.environ)
-        self.address.deadlines.write_text("20000 30000\n")
         return self
 
     def raw(self, data: bytes, *, within_s: float = 10.0) -> bytes:

@@ -335,3 +335,77 @@ def _prompt() -> dict[str, Any]:
 def _doctor(run: Any, daemon: Daemon) -> dict[str, Any]:
     ran: Ran = run("doctor", "--json", "--home", str(daemon.home))
     return {one["name"]: one for one in ran.data["checks"]}
+
+
+def test_a_database_that_is_moved_away_takes_along_what_was_acknowledged(daemon: Daemon) -> None:
+    for number in range(5):
+        daemon.call("ingest", content=f"Crate {number} holds apples.")
+    (daemon.home / "foreword.db").rename(daemon.home / "old.db")
+    assert daemon.call("status")["memories"] == 0
+    old = sqlite3.connect(daemon.home / "old.db")
+    assert old.execute("SELECT count(*) FROM memory").fetchone() == (5,)
+    old.close()
+
+
+def test_settings_that_change_while_they_are_read_count_all_the_same(daemon: Daemon) -> None:
+    daemon.call("ingest", content=FACT)
+    file = Path(os.environ["XDG_CONFIG_HOME"]) / "foreword" / "config.toml"
+    file.parent.mkdir(parents=True)
+    for number in range(10):
+        file.write_text(f"[turn]\nenabled = true\n# {number}\n")
+        asking = threading.Thread(target=lambda: daemon.call("search", query="the staging database"))
+        asking.start()
+        time.sleep(0.002 * number)
+        file.write_text(f"[turn]\nenabled = false\n# {number} and off\n")
+        asking.join()
+        assert daemon.call("brief", text=ASK, session=f"agent:main:s{number}")["reason"] == "injection is switched off"
+
+
+@pytest.mark.parametrize("name", ["FOREWORD_HOME", "XDG_DATA_HOME"])
+def test_a_relative_name_means_the_folder_it_was_started_in(
+    daemon: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    from foreword.serve.address import address
+
+    monkeypatch.chdir(tmp_path)
+    environ = {key: value for key, value in daemon.environ.items() if key not in ("FOREWORD_HOME", "XDG_DATA_HOME")}
+    environ[name] = "somewhere"
+    client = Client(address(environ), environ)
+    try:
+        client.call("ingest", {"content": FACT})
+        expected = tmp_path / "somewhere" / ("" if name == "FOREWORD_HOME" else "foreword") / "foreword.db"
+        assert sqlite3.connect(expected).execute("SELECT count(*) FROM memory").fetchone() == (1,)
+    finally:
+        client.stop()
+
+
+@pytest.mark.proves("B9")
+def test_one_whose_folder_is_deleted_ends_by_itself(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    daemon.environ["FOREWORD_SERVE_IDLE_MINUTES"] = "0"
+    daemon.client = Client(daemon.address, daemon.environ)
+    daemon.call("ingest", content=FACT)
+    for file in daemon.address.folder.iterdir():
+        file.unlink()
+    daemon.address.folder.rmdir()
+    wait_until(lambda: not daemon.processes(), within_s=30)
+
+
+@pytest.mark.proves("B5")
+def test_what_is_forgotten_elsewhere_goes_from_its_memory_too(daemon: Daemon, run: Any) -> None:
+    daemon.call("ingest", content="The safe in the cellar opens with 48-15-16-23.", session="agent:main:a")
+    assert "48-15" in daemon.call("brief", text="How does the safe in the cellar open?", session="agent:main:b")["text"]
+    assert run("forget", "m1", "--yes", "--home", str(daemon.home)).code == 0
+    again = daemon.call("brief", text="How does the safe in the cellar open?", session="agent:main:b")
+    assert again["text"] == ""
+
+
+def test_the_home_is_the_users_alone_whatever_the_umask(tmp_path: Path) -> None:
+    daemon = Daemon(tmp_path / "deep" / "home")
+    before = os.umask(0)
+    try:
+        daemon.call("ingest", content=FACT)
+    finally:
+        os.umask(before)
+        daemon.client.stop()
+    wide = [path for path in (daemon.home, *daemon.home.rglob("*")) if path.stat().st_mode & 0o077]
+    assert wide == []

@@ -312,3 +312,121 @@ def test_only_what_is_part_of_the_interpreter_is_imported_on_the_way(tmp_path: P
     ran = subprocess.run([sys.executable, "-I", "-S", "-E", tmp_path / "client"], capture_output=True, check=True)
     loaded = set(ran.stdout.decode().split()[1:])
     assert not loaded & {"os", "re", "json", "socket", "subprocess", "pathlib", "site", "foreword", "numpy"}
+
+
+@pytest.mark.proves("S1", "S8")
+def test_a_prompt_is_kept_and_nothing_counts_as_said_when_the_hook_could_not_wait(daemon: Daemon) -> None:
+    _told(daemon)
+    prompt = _document("claude-code", "UserPromptSubmit", prompt=ASK)
+    os.kill(daemon.process, signal.SIGSTOP)
+    _silent(daemon.hook("claude-code", "UserPromptSubmit", prompt))
+    os.kill(daemon.process, signal.SIGCONT)
+    wait_until(lambda: daemon.call("status")["memories"] == 2)
+    assert "too late" in daemon.call("why")["explanation"]
+    again = {**prompt, "prompt": "And which port is it that the staging database listens on?", "prompt_id": "p2"}
+    daemon.patient()
+    assert b"5433" in daemon.hook("claude-code", "UserPromptSubmit", again).stdout
+
+
+def test_a_host_that_never_ends_its_input_is_not_waited_for(daemon: Daemon) -> None:
+    daemon.client.start()
+    process = subprocess.Popen(
+        [FOREWORD, "hook", "claude-code", "UserPromptSubmit"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=daemon.environ,
+    )
+    assert process.stdin is not None
+    process.stdin.write(b'{"session_id": "s1"')
+    process.stdin.flush()
+    assert process.wait(10) == 0
+    assert "did not end its input" in daemon.address.failures.read_text()
+
+
+@pytest.mark.proves("B9")
+def test_many_hooks_cold_at_once_start_one_daemon(daemon: Daemon) -> None:
+    daemon.patient()
+    document = json.dumps(_document("claude-code", "UserPromptSubmit", prompt=ASK)).encode()
+    most = 0
+    hooks = [
+        subprocess.Popen(
+            [FOREWORD, "hook", "claude-code", "UserPromptSubmit"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=daemon.environ,
+        )
+        for _ in range(12)
+    ]
+    for one in hooks:
+        assert one.stdin is not None
+        one.stdin.write(document)
+        one.stdin.close()
+    while any(one.poll() is None for one in hooks):
+        most = max(most, _daemons(daemon))
+        time.sleep(0.02)
+    assert [one.returncode for one in hooks] == [0] * 12
+    assert most <= 2, "the one that detaches and its parent, for a moment"
+    for one in hooks:
+        assert one.stdout is not None
+        one.stdout.close()
+    assert not daemon.address.failures.exists()
+
+
+def _daemons(daemon: Daemon) -> int:
+    found = 0
+    for process in daemon.processes():
+        try:
+            found += b"foreword.serve.daemon" in Path(f"/proc/{process}/cmdline").read_bytes()
+        except OSError:
+            continue
+    return found
+
+
+def test_a_home_named_after_the_verb_is_the_one_that_is_used(daemon: Daemon, tmp_path: Path) -> None:
+    daemon.patient()
+    elsewhere = Daemon(tmp_path / "elsewhere")
+    done = subprocess.run(
+        [FOREWORD, "hook", "claude-code", "UserPromptSubmit", "--home", str(elsewhere.home)],
+        input=json.dumps(_document("claude-code", "UserPromptSubmit", prompt=ASK)).encode(),
+        capture_output=True,
+        env=daemon.environ,
+        check=False,
+    )
+    _silent(done)
+    try:
+        wait_until(lambda: elsewhere.call("status")["memories"] == 1)
+        assert not (daemon.home / "foreword.db").exists()
+    finally:
+        elsewhere.client.stop()
+
+
+def test_a_folder_of_somebody_else_is_told_nothing(daemon: Daemon) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root can make a folder somebody else's")
+    daemon.address.make()
+    os.chown(daemon.address.folder, 65534, 65534)
+    with _pretender(daemon, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"):
+        _silent(daemon.hook("claude-code", "UserPromptSubmit", b'{"prompt": "my secret plans"}'))
+    assert not daemon.address.failures.exists()
+    with pytest.raises(Exception, match=r"somebody else's|not a folder of yours"):
+        daemon.call("status")
+
+
+def test_a_failure_is_noted_also_where_no_daemon_ever_ran(daemon: Daemon, tmp_path: Path) -> None:
+    """An interpreter without Foreword: the daemon cannot start, and that is told."""
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    (alone / "foreword").write_text(Path(FOREWORD).read_text())
+    (alone / "foreword").chmod(0o755)
+    (alone / "foreword-daemon").write_text(f"#!{os.path.realpath(sys.executable)}\n")
+    done = subprocess.run(
+        [alone / "foreword", "hook", "claude-code", "Stop"],
+        input=b"{}",
+        capture_output=True,
+        env=daemon.environ,
+        check=False,
+    )
+    _silent(done)
+    assert "did not start in time" in daemon.address.failures.read_text()
+    assert daemon.address.folder.stat().st_mode & 0o077 == 0
+    assert daemon.home.stat().st_mode & 0o077 == 0

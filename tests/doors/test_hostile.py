@@ -243,3 +243,24 @@ def _posted(port: int, document: Any, headers: dict[str, str], path: str = "/v1"
     told = response.status, response.read().decode()
     connection.close()
     return told
+
+
+@pytest.mark.parametrize("until", ["²", "-5", "nan", "inf", "1e999", "tomorrow", "0"])
+def test_a_deadline_that_is_none_means_that_nobody_waits(target: Daemon, until: str) -> None:
+    body = b'{"session_id": "s1", "cwd": "/", "prompt": "Where is the spare key kept, please?"}'
+    head = f"POST /hook/claude-code/UserPromptSubmit HTTP/1.1\r\nHost: x\r\nX-Until: {until}\r\n"
+    answer = target.raw(head.encode("utf-8") + b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+    assert answer.startswith((b"HTTP/1.1 200", b"HTTP/1.1 400")), answer
+    assert answer.endswith(b"\r\n\r\n") or b"400" in answer[:20], "nothing is said to one who does not wait"
+
+
+def test_a_number_beyond_all_measure_is_answered_with_a_sentence(target: Daemon) -> None:
+    body = b'{"action": "brief", "payload": {"text": "hello there", "deadline_ms": %s}}' % (b"9" * 400)
+    answer = target.raw(b"POST /v1 HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+    assert json.loads(answer.partition(b"\r\n\r\n")[2])["status"] in ("ok", "error")
+
+
+def test_who_asks_for_the_head_alone_gets_it_alone(target: Daemon) -> None:
+    answer = target.raw(b"HEAD /health HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 405")
+    assert answer.endswith(b"\r\n\r\n")

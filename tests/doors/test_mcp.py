@@ -7,6 +7,7 @@ import contextlib
 import socket
 import subprocess
 from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -205,3 +206,17 @@ def _status(url: str, headers: dict[str, str]) -> int | None:
         return httpx2.post(url, headers=headers, json={}).status_code
     except httpx2.HTTPError:
         return None
+
+
+@pytest.mark.proves("B4")
+def test_a_turn_of_another_project_is_not_explained(daemon: Daemon, tmp_path: Path) -> None:
+    secret, public = tmp_path / "secret", tmp_path / "public"
+    daemon.call("ingest", content="The merger with Acorn closes in June.", agent="main", project=str(secret))
+    asked = daemon.call("brief", text="When does the merger with Acorn close?", agent="main", project=str(secret))
+    assert "Acorn" in asked["text"]
+
+    async def work(session: ClientSession) -> None:
+        assert "Acorn" not in await _call(session, "mem-why")
+        assert "no receipt" in await _call(session, "mem-why", receipt=asked["receipt"])
+
+    _with(daemon, work, "--project", str(public))

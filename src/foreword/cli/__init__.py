@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
@@ -48,6 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return Exit.INTERRUPTED
     except (ForewordError, OSError) as error:
         _debug()
+        if "hook" in given[:3] and not sys.stdin.isatty():
+            return _failed_hook(given, str(error))
         if isinstance(error, ForewordError):
             screen.refuse(error.code, str(error))
         else:
@@ -60,6 +63,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"Something went wrong that should not have: {type(error).__name__}. FOREWORD_DEBUG=1 shows the traceback.",
         )
         return Exit.UNEXPECTED
+
+
+def _failed_hook(given: Sequence[str], cause: str) -> int:
+    """A host takes some exit codes for a command to stop; so it is told nothing, and doctor everything."""
+    from foreword.serve import address, trail
+
+    host, event, *_ = [one for one in given[given.index("hook") + 1 :] if not one.startswith("-")] + ["", ""]
+    here = address.address(os.environ)
+    with contextlib.suppress(ForewordError, OSError):
+        here.make()
+        trail.note_failure(here.failures, host, event, cause)
+    return Exit.OK
 
 
 def _debug() -> None:

@@ -247,7 +247,9 @@ def _store(call: Call, *, usable: bool) -> Iterator[Check]:
 def _sound(engine: Foreword) -> Iterator[Check]:
     problems = engine.check()
     for problem in problems:
-        yield Check("database", "fail", problem, "Restore a backup, or move the file away to start anew.")
+        yield Check(
+            "database", "fail", problem, "`foreword down`, then restore a backup, or move the file away to start anew."
+        )
     if not problems:
         found = engine.status()
         kept = f"{count(found['memories'], 'memory', 'memories')}, {count(found['turns'], 'turn')}"

@@ -87,6 +87,8 @@ def _port(text: str) -> int:
 def up(call: Call) -> int:
     client = client_of(call)
     if call.args.foreground:
+        if call.screen.as_json:
+            raise BadInput("--json and --foreground do not go together.", hint="Leave one out.")
         if (holder := client.holder()) is not None:
             raise DaemonError(f"A daemon runs already, process {holder}.", hint="End it with `foreword down`.")
         os.environ.update(environ_of(call))
@@ -221,6 +223,7 @@ def mcp(call: Call) -> int:
     project = os.path.abspath(call.args.project) if call.args.project else ""
     tools = tools_server.Tools(client, agent=call.args.agent, project=project, audience=call.args.audience)
     if call.args.port:
+        client.address.make()
         tools_server.serve_http(tools, call.args.port, token_file=client.address.token, say=call.screen.note)
     else:
         tools_server.serve_stdio(tools)

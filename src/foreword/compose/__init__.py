@@ -1,6 +1,6 @@
 """Verdicts in, a brief within its budget out. Pure."""
 
-from foreword.compose.budget import ComposeSettings, count_tokens
+from foreword.compose.budget import ComposeSettings, count_tokens, forget_counts
 from foreword.compose.layers import ALONE, ALREADY_SAID, NO_ROOM, Composed, compact, hot, stable
 from foreword.compose.render import title
 from foreword.compose.shed import Past, TurnSettings, excluded, held_back, is_retry
@@ -16,6 +16,7 @@ __all__ = [
     "compact",
     "count_tokens",
     "excluded",
+    "forget_counts",
     "held_back",
     "hot",
     "is_retry",

@@ -56,6 +56,11 @@ def _line_tokens(line: str) -> int:
     return _counted(line)
 
 
+def forget_counts() -> None:
+    """Let go of the lines that were counted: one of them may have been forgotten."""
+    _line_tokens.cache_clear()
+
+
 def _counted(line: str) -> int:
     total = 0.0
     for match in _PIECE.finditer(line):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from binascii import crc32
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +19,8 @@ from foreword.errors import DaemonError
 
 # What the kernel takes as the path of a Unix socket: 108 bytes on Linux, 104 on macOS, with the NUL that ends it.
 _LONGEST_PATH = 100
+# The largest text that is kept, in the longest way JSON has to write it, and room for the rest of the request.
+MAX_BODY_BYTES = 16_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,9 @@ class Address:
         return self.folder / "deadlines"
 
     def make(self) -> None:
-        """The folder, for the user alone. Raises DaemonError where it is somebody else's."""
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        """The folder, and the home it is in, for the user alone. Raises DaemonError where it is somebody else's."""
+        self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder.mkdir(mode=0o700, exist_ok=True)
         about = self.folder.lstat()
         if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid():
             raise DaemonError(f"{self.folder} is not a folder of yours.", hint="Move it away; Foreword makes its own.")
@@ -66,12 +68,17 @@ class Address:
 
 def address(environ: Mapping[str, str], home: str | Path | None = None) -> Address:
     if named := home or environ.get("FOREWORD_HOME"):
-        return Address(Path(os.path.expanduser(named)).absolute() / "run")
+        return Address(Path(absolute(named), "run"))
     data = environ.get("XDG_DATA_HOME")
-    base = Path(data) / "foreword" if data else Path(os.path.expanduser("~")) / ".local/share/foreword"
+    base = Path(absolute(data), "foreword") if data else Path(absolute("~"), ".local/share/foreword")
     if config := environ.get("FOREWORD_CONFIG"):
-        return Address(base / f"run-{crc32(config.encode('utf-8', 'surrogateescape')):08x}")
+        return Address(base / f"run-{crc32(os.fsencode(absolute(config))):08x}")
     return Address(base / "run")
+
+
+def absolute(path: str | Path) -> str:
+    """Not normalised, because the clients that follow the same rule do not."""
+    return os.path.join(os.getcwd(), os.path.expanduser(path))
 
 
 @contextmanager
@@ -80,6 +87,8 @@ def reachable(socket: Path) -> Iterator[str]:
     if len(os.fsencode(socket)) <= _LONGEST_PATH:
         yield str(socket)
         return
+    import tempfile  # seldom needed, and long to load
+
     with tempfile.TemporaryDirectory(prefix="foreword-") as folder:
         link = os.path.join(folder, "run")
         os.symlink(socket.parent, link)

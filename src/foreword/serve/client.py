@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from foreword import errors
-from foreword.errors import DaemonError, ForewordError
-from foreword.serve.address import Address, reachable
+from foreword.errors import DaemonError, ForewordError, TooLarge
+from foreword.serve.address import MAX_BODY_BYTES, Address, reachable
 
 _START_WITHIN_S = 10.0
 _POLL_S = 0.005
@@ -69,6 +69,7 @@ class Client:
         """Have a daemon; whether it had to be started. Raises DaemonError with the last line of its log."""
         if self._answers():
             return False
+        before = self._last_words()
         subprocess.run(
             [sys.executable, "-E", "-P", "-m", "foreword.serve.daemon", "--detach"],
             env=self._environ,
@@ -81,6 +82,8 @@ class Client:
         while time.monotonic() < until:
             if self._answers():
                 return True
+            if (said := self._last_words()) != before and "cannot start" in said:
+                break
             time.sleep(_POLL_S)
         raise DaemonError(f"The daemon did not start. {self._last_words()}".strip())
 
@@ -96,7 +99,8 @@ class Client:
         while self.holder() is not None:
             if time.monotonic() > until:
                 raise DaemonError(f"Process {holder} does not end.", hint=f"End it with `kill -9 {holder}`.")
-            if not told and time.monotonic() > until - _ENDS_WITHIN_S + 1.0:
+            # One that has only just begun has not written its number yet, and 0 would mean everybody here.
+            if not told and holder > 1 and time.monotonic() > until - _ENDS_WITHIN_S + 1.0:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(holder, signal.SIGTERM)
                 told = True
@@ -122,6 +126,8 @@ class Client:
     ) -> tuple[int, dict[str, Any]]:
         with self._connected(within_s) as connection:
             body = None if document is None else json.dumps(document).encode("ascii")
+            if body is not None and len(body) > MAX_BODY_BYTES:
+                raise TooLarge(f"The request is larger than {MAX_BODY_BYTES // 1_000_000} MB.")
             connection.request(method, path, body=body, headers={"Host": "foreword"})
             response = connection.getresponse()
             answered: dict[str, Any] = json.loads(response.read())
@@ -143,6 +149,8 @@ class Client:
             connection.close()
 
     def _socket(self, within_s: float) -> socket.socket:
+        if self.address.folder.stat().st_uid != os.getuid():
+            raise PermissionError(f"{self.address.folder} is somebody else's")
         made = socket.socket(socket.AF_UNIX)
         made.settimeout(within_s)
         until = time.monotonic() + within_s

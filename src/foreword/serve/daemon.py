@@ -6,24 +6,21 @@ more requests, finishes those it has taken, and leaves nothing but its log.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import fcntl
 import os
-import signal
-import socket
 import stat
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import foreword
 from foreword.errors import DaemonError, ForewordError
-from foreword.serve.address import Address, address, reachable
+from foreword.serve.address import Address, absolute, address, reachable
 from foreword.serve.trail import Log
 
 if TYPE_CHECKING:
+    import socket
+
     from foreword.serve.doors import Doors
 
 # How many may stand at the door before they are let in; beyond, a Unix socket turns them away at once.
@@ -43,28 +40,44 @@ def main(argv: list[str] | None = None) -> int:
     detached = "--detach" in given
     if detached and not _detach():
         return 0
+    _settle_names()
     here = address(os.environ)
-    log = Log(here.log, echo=not detached)
     try:
         here.make()
+    except (OSError, ForewordError) as error:
+        print(f"foreword-daemon: {error}", file=sys.stderr)
+        return 1
+    log = Log(here.log, echo=not detached)
+    try:
         if detached:
             _complain_into(here)
         lock = _lock(here)
         if lock is None:
             return 0
+        here.deadlines.unlink(missing_ok=True)
         listening = _listen(here)
     except (OSError, ForewordError) as error:
         log.say(f"cannot start: {error}")
         return 1
-    # Clients may wait at the socket from here on; what takes long to load comes after it.
+    # Clients may wait at the socket from here on, and whoever lost the race for the lock is gone already: what takes
+    # long to load comes after it.
+    import asyncio
+
     from foreword.serve.doors import Doors
 
     try:
-        asyncio.run(_serve(here, listening, Doors(os.environ, here, log), log))
+        asyncio.run(_serve(here, listening, Doors(os.environ, here, log), log, lock))
     finally:
         log.say(f"ended, process {os.getpid()}")
         os.close(lock)
     return 0
+
+
+def _settle_names() -> None:
+    """Names that are relative are so to where it was started, not to where it goes."""
+    for name in ("FOREWORD_HOME", "FOREWORD_CONFIG", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        if given := os.environ.get(name):
+            os.environ[name] = absolute(given)
 
 
 def _detach() -> bool:
@@ -85,7 +98,7 @@ def _detach() -> bool:
 def _complain_into(here: Address) -> None:
     """What the interpreter itself has to say goes into the log; and nobody's folder is kept from being unmounted."""
     os.chdir(here.folder)
-    log = os.open(here.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    log = os.open(here.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
@@ -93,7 +106,7 @@ def _complain_into(here: Address) -> None:
 
 def _lock(here: Address) -> int | None:
     """The lock, held until it is closed; None when another daemon answers."""
-    descriptor = os.open(here.lock, os.O_RDWR | os.O_CREAT, 0o600)
+    descriptor = os.open(here.lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     until = time.monotonic() + _WAIT_FOR_LOCK_S
     while True:
         try:
@@ -113,10 +126,14 @@ def _lock(here: Address) -> int | None:
 
 
 def _answers(path: Path) -> bool:
-    with contextlib.suppress(OSError), reachable(path) as short, socket.socket(socket.AF_UNIX) as trying:
-        trying.connect(short)
-        return True
-    return False
+    import socket
+
+    try:
+        with reachable(path) as short, socket.socket(socket.AF_UNIX) as trying:
+            trying.connect(short)
+            return True
+    except OSError:
+        return False
 
 
 def _listen(here: Address) -> socket.socket:
@@ -127,6 +144,8 @@ def _listen(here: Address) -> socket.socket:
         here.socket.unlink()
     except FileNotFoundError:
         pass
+    import socket
+
     listening = socket.socket(socket.AF_UNIX)
     usual = os.umask(0o177)
     try:
@@ -138,7 +157,12 @@ def _listen(here: Address) -> socket.socket:
     return listening
 
 
-async def _serve(here: Address, listening: socket.socket, doors: Doors, log: Log) -> None:
+async def _serve(here: Address, listening: socket.socket, doors: Doors, log: Log, lock: int) -> None:
+    import asyncio
+    import signal
+
+    import foreword
+
     ending = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ending.set)
@@ -146,13 +170,21 @@ async def _serve(here: Address, listening: socket.socket, doors: Doors, log: Log
     await doors.open(listening, BACKLOG, ending)
     log.say(f"started, version {foreword.__version__}, process {os.getpid()}")
     try:
-        await doors.until(ending)
+        await doors.until(ending, lambda: _same(here.lock, os.fstat(lock).st_ino))
     finally:
         # First out of sight, so that whoever comes now starts another, which waits for the lock; then finish.
-        with contextlib.suppress(OSError):
-            if here.socket.lstat().st_ino == ours:
-                here.socket.unlink()
+        if _same(here.socket, ours):
+            here.socket.unlink()
+            here.deadlines.unlink(missing_ok=True)
         await doors.close(within_s=_FINISH_WITHIN_S)
+
+
+def _same(path: Path, number: int) -> bool:
+    """Whether a path still leads to what it led to; the folder may have been deleted, and made anew by another."""
+    try:
+        return path.lstat().st_ino == number
+    except OSError:
+        return False
 
 
 if __name__ == "__main__":

@@ -33,7 +33,13 @@ _WORKERS = 4
 _MOST_WAITING = 512
 # When nobody asks at once, the index is read before somebody does.
 _WARM_AFTER_S = 0.3
-_DEADLINE = "x-deadline-ms"
+# Until when a hook waits, on the monotonic clock, which all processes of a machine share: what it waited at the door of
+# a daemon that was still loading counts too. A little before, because an answer takes a moment to be heard.
+_UNTIL = "x-until"
+_HEARD_AFTER_S = 0.004
+_MOST_BY_PORT = 64
+_LOOK_AROUND_S = 10.0
+_LONGEST_MS = 3_600_000.0
 _Done = TypeVar("_Done")
 
 
@@ -57,11 +63,11 @@ class Doors:
     async def open(self, listening: socket.socket, backlog: int, ending: asyncio.Event) -> None:
         self._ending = ending
         settings = self._room.settings.serve
-        _publish(self._here, settings.deadline_ms, settings.cold_deadline_ms)
         by_socket = self._door(open_to_its_owner, local=True)
         self._servers.append(await asyncio.start_unix_server(by_socket.serve, sock=listening, backlog=backlog))
         if settings.port:
             await self._open_port(settings.port)
+        _publish(self._here, settings.deadline_ms, settings.cold_deadline_ms)
 
     async def _open_port(self, port: int) -> None:
         by_port = self._door(guarded(token_in(self._here.token), port), local=False)
@@ -72,21 +78,25 @@ class Doors:
             self._log.say(f"port {port} cannot be opened: {error.strerror}; the socket still answers")
 
     def _door(self, check: Check, *, local: bool) -> Connections:
-        door = Connections(partial(self._handle, local=local), _refusal, check)
+        most = None if local else _MOST_BY_PORT
+        door = Connections(partial(self._handle, local=local), _refusal, check, most=most)
         self._connections.append(door)
         return door
 
-    async def until(self, ending: asyncio.Event) -> None:
-        """Returns when told to end, or when nobody has asked for as long as the settings say."""
+    async def until(self, ending: asyncio.Event, is_ours: Callable[[], bool]) -> None:
+        """Returns when told to end, when nobody has asked for as long as the settings say, or when the folder in which
+        it is met `is_ours` no longer: nobody could find it, and another may be there."""
         warm = asyncio.get_running_loop().call_later(_WARM_AFTER_S, self._warm)
         while not ending.is_set():
             idle_s = self._room.settings.serve.idle_minutes * 60
-            left = self._asked_at + idle_s - time.monotonic() if idle_s else 3600.0
+            left = self._asked_at + idle_s - time.monotonic() if idle_s else _LOOK_AROUND_S
             if left <= 0 and not self._waiting:
                 self._log.say(f"nobody asked for {idle_s / 60:g} minutes")
                 break
+            if not is_ours():
+                break
             try:
-                async with asyncio.timeout(max(left, 0.05)):
+                async with asyncio.timeout(min(max(left, 0.05), _LOOK_AROUND_S)):
                     await ending.wait()
             except TimeoutError:
                 continue
@@ -170,7 +180,7 @@ class Doors:
         project = payload.get("project") if isinstance(payload, dict) else None
         if isinstance(payload, dict) and type(patience := payload.get("deadline_ms", "")) in (int, float):
             # Somebody has been waiting since it arrived, not since a worker was free.
-            payload["deadline_ms"] = patience - (time.monotonic() - arrived) * 1000
+            payload["deadline_ms"] = min(patience, _LONGEST_MS) - (time.monotonic() - arrived) * 1000
         try:
             with self._room.engine(project if isinstance(project, str) else "") as engine:
                 envelope = wire.answer(engine, asked)
@@ -181,8 +191,7 @@ class Doors:
         return envelope
 
     def _hook(self, request: Request, host: str, event: str) -> Response:
-        told = request.headers.get(_DEADLINE, "")
-        patience = int(told[:9]) if told.isdigit() else self._room.settings.serve.deadline_ms
+        patience = _left_ms(request, self._room.settings.serve.deadline_ms)
 
         def ask(asked: Mapping[str, Any]) -> Mapping[str, Any]:
             return self._answer(hooks.with_deadline(asked, patience), request.arrived)
@@ -194,6 +203,17 @@ class Doors:
         kind = "application/json" if answered.said.startswith("{") else "text/plain; charset=utf-8"
         later = partial(self._later, partial(hooks.record, answered.later, ask, note)) if answered.later else None
         return Response(200, answered.said.encode("utf-8", "replace"), kind, later)
+
+
+def _left_ms(request: Request, usual_ms: float) -> float:
+    """How long whoever sent it goes on waiting, from when it arrived; nobody, when what they say is no number."""
+    if _UNTIL not in request.headers:
+        return usual_ms
+    try:
+        left = (float(request.headers[_UNTIL]) - _HEARD_AFTER_S - request.arrived) * 1000
+    except ValueError:
+        return 0.0
+    return left if 0 < left < _LONGEST_MS else 0.0
 
 
 _CALLERS_FAULT = frozenset({"bad_input", "too_large", "unknown_id"})
@@ -210,5 +230,7 @@ def _refusal(refused: Refused) -> Response:
 def _publish(here: Address, deadline_ms: int, cold_deadline_ms: int) -> None:
     """For clients that read no settings. Replaced in one step: a hook may be reading it."""
     made = here.deadlines.with_suffix(".new")
-    made.write_text(f"{deadline_ms} {cold_deadline_ms}\n", "ascii")
+    descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with open(descriptor, "w", encoding="ascii") as writing:
+        writing.write(f"{deadline_ms} {cold_deadline_ms}\n")
     os.replace(made, here.deadlines)

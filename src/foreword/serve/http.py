@@ -11,8 +11,8 @@ from typing import Any
 
 import h11
 
-# The largest text that is kept, in the longest way JSON has to write it, and room for the rest of the request.
-MAX_BODY_BYTES = 16_000_000
+from foreword.serve.address import MAX_BODY_BYTES
+
 _MAX_HEAD_BYTES = 16_384
 _READ_BYTES = 65_536
 _HEAD_WITHIN_S = 60.0
@@ -57,7 +57,11 @@ Check = Callable[[str, str, Mapping[str, str]], None]
 class Connections:
     """All connections of one door. Closing lets what is being answered be answered."""
 
-    def __init__(self, handle: Handler, refuse: Callable[[Refused], Response], check: Check) -> None:
+    def __init__(
+        self, handle: Handler, refuse: Callable[[Refused], Response], check: Check, *, most: int | None = None
+    ) -> None:
+        """`most` is how many may be connected at once; one more is turned away."""
+        self._most = most
         self._handle = handle
         self._refuse = refuse
         self._check = check
@@ -68,6 +72,9 @@ class Connections:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
+        if self._most is not None and len(self._waiting) + len(self._busy) >= self._most:
+            writer.close()
+            return
         self._waiting.add(task)
         try:
             await self._talk(_Line(reader, writer), task)
@@ -91,9 +98,17 @@ class Connections:
             except Refused as refused:
                 await line.send(self._refuse(refused), last=True)
                 return
-            await line.send(response, last=self._closing)
-            if response.after is not None:
-                await response.after()
+            except (ConnectionError, TimeoutError):
+                raise
+            except Exception:  # noqa: BLE001 - a door: whoever asked is told, and the others never notice
+                await line.send(self._refuse(Refused(500, "Foreword failed inside.")), last=True)
+                return
+            try:
+                await line.send(response, last=self._closing)
+            finally:
+                # Also for one who has left: what is to be done after the answer does not depend on its being heard.
+                if response.after is not None:
+                    await response.after()
             self._busy.discard(task)
             self._waiting.add(task)
             if not line.next():
@@ -115,6 +130,7 @@ class _Line:
         self._reader = reader
         self._writer = writer
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=_MAX_HEAD_BYTES)
+        self._head_only = False
 
     async def head(self) -> h11.Request | None:
         """The next request's head; None when the other side is done."""
@@ -124,6 +140,7 @@ class _Line:
 
     async def request(self, head: h11.Request, check: Check) -> Request:
         arrived = time.monotonic()
+        self._head_only = head.method == b"HEAD"
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers}
         method, path = head.method.decode("latin-1"), head.target.decode("latin-1").partition("?")[0]
         check(method, path, headers)
@@ -165,7 +182,7 @@ class _Line:
             headers.append(("Connection", "close"))
         self._write(
             h11.Response(status_code=response.status, headers=headers),
-            h11.Data(data=response.body),
+            h11.Data(data=b"" if self._head_only else response.body),
             h11.EndOfMessage(),
         )
         await self._writer.drain()

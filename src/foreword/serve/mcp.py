@@ -72,8 +72,8 @@ class Tools:
         return f"{gone['memories']} forgotten for good, with {gone['receipts']} receipts that named them."
 
     def why(self, receipt: str) -> str:
-        agent = self._place["agent"]
-        explained: str = self._client.call("why", {"receipt": receipt, "agent": agent})["explanation"]
+        place: dict[str, Any] = {name: told for name, told in self._place.items() if name != "audience"}
+        explained: str = self._client.call("why", {"receipt": receipt, **place})["explanation"]
         return explained
 
     def _call(self, action: str, **payload: Any) -> dict[str, Any]:
@@ -172,7 +172,6 @@ def serve_http(tools: Tools, port: int, *, token_file: Path, say: Callable[[str]
         listening.bind(("127.0.0.1", port))
     except OSError as error:
         raise DaemonError(f"Port {port} cannot be opened: {error.strerror}.", hint="Choose another.") from error
-    token_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     guard = guarded(token_in(token_file), port)
     say(f"http://127.0.0.1:{port}/mcp, with the header `Authorization: Bearer` and the token in {token_file}")
     app = _guarded(server(tools).streamable_http_app(), guard)

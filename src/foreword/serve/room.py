@@ -13,10 +13,11 @@ from pathlib import Path
 
 from foreword.engine import Foreword
 from foreword.errors import ForewordError
-from foreword.settings import PROJECT_FILE, Settings, config_file, load
+from foreword.settings import PROJECT_FILE, config_file, load
 from foreword.store import FILE_NAME
 
 _TRY_AGAIN_AFTER_S = 1.0
+_LEAVE_WITHIN_S = 15.0
 _MOST_PROJECTS = 64
 _Stamp = tuple[int, int, int] | None
 
@@ -29,7 +30,6 @@ class _Held:
     file: Path
     stamps: tuple[_Stamp, _Stamp]
     users: int = 0
-    left: bool = False
     projects: dict[str, tuple[_Stamp, Foreword]] = field(default_factory=dict)
 
 
@@ -38,8 +38,10 @@ class Room:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
-        self._lock = threading.Lock()
+        self._free = threading.Condition()
         self._held: _Held | None = None
+        # As they were when an engine was last opened; read without the lock, which is held while one is.
+        self.settings = load(environ=environ).settings
         self._failure: tuple[float, ForewordError] | None = None
 
     @contextmanager
@@ -52,56 +54,49 @@ class Room:
         finally:
             self._leave(held)
 
-    @property
-    def settings(self) -> Settings:
-        """As they are now, also while no engine can be opened."""
-        with self._lock:
-            if self._held is not None:
-                return self._held.engine.settings
-        return load(environ=self._environ).settings
-
     def close(self) -> None:
-        with self._lock:
-            held, self._held = self._held, None
-            if held is not None:
-                held.left = True
-        if held is not None and not held.users:
-            held.engine.close()
+        with self._free:
+            self._let_go()
 
     def _enter(self) -> _Held:
-        with self._lock:
-            held = self._held
-            if held is not None and held.stamps != self._stamps(held.file):
-                # Whoever is still inside finishes there; the last one closes it.
-                held.left, self._held = True, None
-                if not held.users:
-                    held.engine.close()
-                held = None
-            if held is None:
-                held = self._held = self._open()
-            held.users += 1
-            return held
+        with self._free:
+            if self._held is not None and self._held.stamps != self._stamps(self._held.file):
+                self._let_go()
+            if self._held is None:
+                self._held = self._open()
+            self._held.users += 1
+            return self._held
 
     def _leave(self, held: _Held) -> None:
-        with self._lock:
+        with self._free:
             held.users -= 1
-            done = held.left and not held.users
-        if done:
-            held.engine.close()
+            self._free.notify_all()
+
+    def _let_go(self) -> None:
+        """Close the engine when those inside have left: two on one path, of which one was moved away, would take one
+        another's journal for their own."""
+        held, self._held = self._held, None
+        if held is None:
+            return
+        self._free.wait_for(lambda: held.users == 0, timeout=_LEAVE_WITHIN_S)
+        held.engine.close()
 
     def _open(self) -> _Held:
         now = time.monotonic()
         if self._failure is not None and now - self._failure[0] < _TRY_AGAIN_AFTER_S:
             raise self._failure[1]
         try:
+            # Before they are read: an edit in the meantime must not be taken for the one that was read.
+            settings = _stamp(config_file(self._environ))
             loaded = load(environ=self._environ)
+            self.settings = loaded.settings
             engine = Foreword.open(settings=loaded)
         except ForewordError as error:
             self._failure = (now, error)
             raise
         self._failure = None
         file = Path(loaded.settings.store.home).expanduser() / FILE_NAME
-        return _Held(engine, file, self._stamps(file))
+        return _Held(engine, file, (settings, self._stamps(file)[1]))
 
     def _stamps(self, file: Path) -> tuple[_Stamp, _Stamp]:
         settings = _stamp(config_file(self._environ))
@@ -113,7 +108,7 @@ class Room:
         """A project's file may only tighten; it is looked for where the host says the project is."""
         if not os.path.isabs(project) or (stamp := _stamp(Path(project) / PROJECT_FILE)) is None:
             return held.engine
-        with self._lock:
+        with self._free:
             known = held.projects.get(project)
             if known is None or known[0] != stamp:
                 if len(held.projects) >= _MOST_PROJECTS:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 _NAME = "foreword"
 _LABEL = "foreword.daemon"
+# What decides where memories and settings are, and where the daemon is met.
+_PASSED = ("FOREWORD_HOME", "FOREWORD_CONFIG", "XDG_DATA_HOME", "XDG_CONFIG_HOME")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class Service:
 def service(environ: Mapping[str, str], *, platform: str = sys.platform) -> Service:
     """A service runs whether anybody asks or not, so it does not end when idle."""
     command = [sys.executable, "-E", "-P", "-m", "foreword.serve.daemon"]
-    passed = {name: environ[name] for name in ("FOREWORD_HOME", "FOREWORD_CONFIG") if environ.get(name)}
+    passed = {name: environ[name] for name in _PASSED if environ.get(name)}
     variables = {**passed, "FOREWORD_SERVE_IDLE_MINUTES": "0"}
     user = Path(environ.get("HOME", "~")).expanduser()
     if platform == "darwin":

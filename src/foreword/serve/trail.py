@@ -62,7 +62,7 @@ def failures(file: Path, *, since_s: float) -> Sequence[Failure]:
 
 def _append(file: Path, line: str, largest: int) -> None:
     try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
             os.write(descriptor, line.encode("utf-8", "replace") + b"\n")
             if os.fstat(descriptor).st_size > largest:

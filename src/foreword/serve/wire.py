@@ -87,11 +87,12 @@ class ForgetPayload(Place, total=False):
 
 
 class WhyPayload(TypedDict, total=False):
-    """The newest turn, of a session or an agent where told."""
+    """The newest turn, of a session, an agent or a project where told; with an agent or a project, no other's."""
 
     receipt: str
     session: str
     agent: str
+    project: str
 
 
 class FeedbackPayload(TypedDict):

@@ -526,6 +526,13 @@ class SqliteStore:
         return [*problems, _UNSWEPT] if self._is_unswept() else problems
 
     def close(self) -> None:
+        # SQLite does this by itself when the last connection closes, but not for a file that was moved meanwhile: what
+        # was acknowledged would stay in a journal that belongs to nobody.
+        try:
+            with self._connections.using() as connection:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except StoreError:
+            pass  # damaged, or in use elsewhere: then it is left to whoever opens it next
         self._connections.close()
 
 
