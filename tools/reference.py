@@ -1,4 +1,5 @@
-"""Writes `docs/reference/` from the code: `python -m tools.reference`, or `--check` to fail when a page is stale."""
+"""Writes what is made from the code, `docs/reference/` and the adapters' types: `python -m tools.reference`, or with
+`--check` fails when any of it is stale."""
 
 from __future__ import annotations
 
@@ -11,8 +12,9 @@ from pathlib import Path
 from foreword import errors
 from foreword.model import Style
 from foreword.settings import PROFILES, PROJECT_FILE, keys
+from tools import wire
 
-FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
+FOLDER = Path(__file__).resolve().parents[1]
 
 
 _MAY = {"": "", "any": "set", "raise": "raise", "lower": "lower"}
@@ -72,8 +74,16 @@ def _shown(value: object) -> str:
 
 
 def pages() -> Mapping[str, Callable[[], str]]:
+    """What each file has to say, by its path below the repository's folder."""
     cli = importlib.import_module("foreword.cli.reference")
-    return {"settings.md": settings_page, "errors.md": errors_page, "cli.md": cli.text}
+    return {
+        "docs/reference/settings.md": settings_page,
+        "docs/reference/errors.md": errors_page,
+        "docs/reference/cli.md": cli.text,
+        "docs/reference/wire.md": wire.page,
+        "docs/reference/wire.schema.json": wire.schema,
+        "adapters/kit/wire.ts": wire.types,
+    }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
