@@ -3,6 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := src tests bench tools
+NODE := adapters/node_modules/.stamp
 
 .PHONY: help demo test lint fmt bench setup reference clean
 
@@ -12,7 +13,7 @@ help: ## List the targets
 demo: .venv/run.stamp ## See what Foreword does, in a temporary home
 	@$(BIN)/foreword demo
 
-test: .venv/dev.stamp lint ## Run every check and every test
+test: .venv/dev.stamp $(NODE) lint ## Run every check and every test
 	@$(BIN)/python -m pytest -ra
 
 lint: .venv/dev.stamp ## Check style, types and the layers
@@ -28,13 +29,14 @@ fmt: .venv/dev.stamp ## Format the code
 bench: .venv/run.stamp ## Measure speed (about four minutes); `foreword bench` has the others
 	@$(BIN)/python -m bench.speed
 
-reference: .venv/run.stamp ## Write docs/reference again from the code
+reference: .venv/run.stamp ## Write docs/reference and the wire's types again from the code
 	@$(BIN)/python -m tools.reference
 
-setup: .venv/dev.stamp ## Install everything that development needs
+setup: .venv/dev.stamp $(NODE) ## Install everything that development needs
 
 clean: ## Remove what the targets made
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache bench/out src/*.egg-info
+	rm -rf adapters/node_modules adapters/*/dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/bin/python:
@@ -51,3 +53,8 @@ clean: ## Remove what the targets made
 	@echo "installing Foreword and what its tests need"
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ .venv/run.stamp
+
+# Without npm nothing is installed, and the tests say so themselves.
+$(NODE): adapters/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is missing: the adapters are not built or tested"; exit 0; }; \
+	echo "installing what the adapters are built with" && npm ci --prefix adapters --loglevel=error >/dev/null && touch $@

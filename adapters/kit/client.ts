@@ -1,0 +1,113 @@
+/**
+ * Carries requests to Foreword's daemon and its answers back. It does not think, and it never harms its host: a call
+ * never throws or rejects and is over at its deadline; whatever goes wrong resolves to undefined.
+ */
+import { spawn } from "node:child_process";
+import { deadlines, type Environ, reachable, runFolder } from "./address.ts";
+import { Deadline } from "./deadline.ts";
+import { exchange } from "./exchange.ts";
+import { note } from "./trail.ts";
+import type { Action, Answer, Payload } from "./wire.ts";
+
+const DEADLINE_MS = 300;
+const COLD_DEADLINE_MS = 600;
+const TRY_AGAIN_MS = 5;
+const START_AGAIN_MS = 3_000;
+// What a socket says when nobody listens, when who listened went away, and when too many stand at the door.
+const ABSENT = new Set(["ENOENT", "ECONNREFUSED"]);
+const LEFT = new Set(["ECONNRESET", "EPIPE"]);
+const CROWDED = "EAGAIN";
+/** What `foreword up` does in the end. Without the command line before it, the first message is answered in time. */
+const COMMAND = ["foreword-daemon", "--detach"];
+
+export interface Options {
+  /** Who is named in failures.log. */
+  host?: string;
+  /** Where the daemon is looked for, and what it is started with. */
+  environ?: Environ;
+  /** How long a call waits; left out, as long as Foreword's settings say. */
+  deadlineMs?: number;
+  /** The same when the daemon has to be started first. */
+  coldDeadlineMs?: number;
+  /** What starts the daemon; an empty list starts none. */
+  command?: readonly string[];
+}
+
+export class Foreword {
+  /** A sentence about the call that failed last; "" when none has. */
+  lastFailure = "";
+  readonly #options: Options;
+  readonly #environ: Environ;
+  #startedAt = -Infinity;
+  #startFailure = "";
+
+  constructor(options: Options = {}) {
+    this.#options = options;
+    this.#environ = options.environ ?? process.env;
+  }
+
+  async call<A extends Action>(
+    action: A,
+    payload: Payload<A>,
+    options: { deadlineMs?: number } = {},
+  ): Promise<Answer<A> | undefined> {
+    let folder = "";
+    let deadline: Deadline | undefined;
+    try {
+      folder = runFolder(this.#environ);
+      const [usualMs, usualColdMs] = deadlines(folder) ?? [DEADLINE_MS, COLD_DEADLINE_MS];
+      deadline = new Deadline(options.deadlineMs ?? this.#options.deadlineMs ?? usualMs);
+      const coldMs = this.#options.coldDeadlineMs ?? usualColdMs;
+      const asked = this.#ask(folder, action, payload, deadline, coldMs);
+      return (await Promise.race([asked, deadline.over])) as Answer<A>;
+    } catch (error) {
+      const late = deadline?.signal.aborted ? deadline.sentence : "";
+      this.lastFailure = late || (error instanceof Error ? error.message : String(error));
+      if (folder) void note(folder, this.#options.host ?? "node", String(action), this.lastFailure);
+      return undefined;
+    } finally {
+      deadline?.end();
+    }
+  }
+
+  #ask(folder: string, action: Action, payload: object, deadline: Deadline, coldMs: number): Promise<object> {
+    let left = false;
+    return reachable(`${folder}/daemon.sock`, async (path) => {
+      while (true) {
+        try {
+          // Foreword must know how long its brief is wanted: one that comes too late was never said.
+          const timed = action === "brief" ? { deadline_ms: deadline.leftMs, ...payload } : payload;
+          return await exchange(path, action, timed, deadline.signal);
+        } catch (error) {
+          const code = (error as NodeJS.ErrnoException).code ?? "";
+          if (ABSENT.has(code)) this.#start(deadline, coldMs);
+          // It may have ended, idle, in this very moment. Asking again does no harm: what is known is not kept twice.
+          else if (LEFT.has(code) && !left) left = true;
+          else if (code !== CROWDED) throw error;
+        }
+        await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
+        deadline.signal.throwIfAborted();
+      }
+    });
+  }
+
+  /** Throws where no daemon can be had. */
+  #start(deadline: Deadline, coldMs: number): void {
+    const [program, ...rest] = this.#options.command ?? COMMAND;
+    if (program === undefined) throw new Error("no daemon runs");
+    if (performance.now() - this.#startedAt > START_AGAIN_MS) {
+      this.#startedAt = performance.now();
+      this.#startFailure = "";
+      // As `python -E` does: what the host's project sets for its own Python must not decide what the daemon loads.
+      const env = Object.fromEntries(Object.entries(this.#environ).filter(([name]) => !name.startsWith("PYTHON")));
+      const child = spawn(program, rest, { env, detached: true, stdio: "ignore" });
+      child.on("error", (error) => (this.#startFailure = `the daemon cannot be started: ${error.message}`));
+      child.on("exit", (code) => {
+        if (code) this.#startFailure = `the daemon cannot be started: ${program} ended with ${code}`;
+      });
+      child.unref();
+    }
+    if (this.#startFailure) throw new Error(this.#startFailure);
+    deadline.extend(coldMs, "the daemon did not start in time");
+  }
+}
