@@ -11,16 +11,16 @@ const LONGEST_PATH = 100;
 
 /** The folder with the daemon's socket and what it leaves behind. Throws where this process's own folder is gone. */
 export function runFolder(environ: Environ): string {
-  const home = environ.HOME ?? homedir();
-  const named = environ.FOREWORD_HOME;
-  if (named) {
-    const expanded = /^~(\/|$)/.test(named) ? home + named.slice(1) : named;
+  const home = environ.HOME || homedir();
+  const absolute = (path: string): string => {
+    const expanded = /^~(\/|$)/.test(path) ? home + path.slice(1) : path;
     // Not path.resolve: it would cut `link/..` short, which leads elsewhere.
-    return `${isAbsolute(expanded) ? expanded : `${process.cwd()}/${expanded}`}/run`;
-  }
-  const base = environ.XDG_DATA_HOME ? `${environ.XDG_DATA_HOME}/foreword` : `${home}/.local/share/foreword`;
+    return isAbsolute(expanded) ? expanded : `${process.cwd()}/${expanded}`;
+  };
+  if (environ.FOREWORD_HOME) return `${absolute(environ.FOREWORD_HOME)}/run`;
+  const base = `${environ.XDG_DATA_HOME ? absolute(environ.XDG_DATA_HOME) : `${home}/.local/share`}/foreword`;
   const config = environ.FOREWORD_CONFIG;
-  return config ? `${base}/run-${crc32(Buffer.from(config)).toString(16).padStart(8, "0")}` : `${base}/run`;
+  return config ? `${base}/run-${crc32(Buffer.from(absolute(config))).toString(16).padStart(8, "0")}` : `${base}/run`;
 }
 
 /** How long a host waits, warm and cold, as the daemon published it from its settings; undefined before it ever ran. */

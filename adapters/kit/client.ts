@@ -9,7 +9,6 @@ import { exchange } from "./exchange.ts";
 import { note } from "./trail.ts";
 import type { Action, Answer, Payload } from "./wire.ts";
 
-const DEADLINE_MS = 300;
 const COLD_DEADLINE_MS = 600;
 const TRY_AGAIN_MS = 5;
 const START_AGAIN_MS = 3_000;
@@ -55,7 +54,8 @@ export class Foreword {
     let deadline: Deadline | undefined;
     try {
       folder = runFolder(this.#environ);
-      const [usualMs, usualColdMs] = deadlines(folder) ?? [DEADLINE_MS, COLD_DEADLINE_MS];
+      // No daemon has said that it is ready: then this one may have to be waited for.
+      const [usualMs, usualColdMs] = deadlines(folder) ?? [COLD_DEADLINE_MS, COLD_DEADLINE_MS];
       deadline = new Deadline(options.deadlineMs ?? this.#options.deadlineMs ?? usualMs);
       const coldMs = this.#options.coldDeadlineMs ?? usualColdMs;
       const asked = this.#ask(folder, action, payload, deadline, coldMs);
@@ -75,9 +75,7 @@ export class Foreword {
     return reachable(`${folder}/daemon.sock`, async (path) => {
       while (true) {
         try {
-          // Foreword must know how long its brief is wanted: one that comes too late was never said.
-          const timed = action === "brief" ? { deadline_ms: deadline.leftMs, ...payload } : payload;
-          return await exchange(path, action, timed, deadline.signal);
+          return await exchange(path, action, payload, deadline);
         } catch (error) {
           const code = (error as NodeJS.ErrnoException).code ?? "";
           if (ABSENT.has(code)) this.#start(deadline, coldMs);

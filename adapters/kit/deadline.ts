@@ -30,6 +30,11 @@ export class Deadline {
     return Math.max(this.#ms - (performance.now() - this.#started), 0);
   }
 
+  /** On the machine's monotonic clock, in seconds, which every process of it reads alike. */
+  get until(): number {
+    return Number(process.hrtime.bigint()) / 1e9 + this.leftMs / 1000;
+  }
+
   /** Whatever is still under way ends too. */
   end(): void {
     clearTimeout(this.#timer);

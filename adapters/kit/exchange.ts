@@ -1,18 +1,26 @@
 /** One request and its answer, in the one envelope, over a Unix socket. */
 import { request } from "node:http";
+import type { Deadline } from "./deadline.ts";
 import { VERSION } from "./wire.ts";
 
 const LARGEST_ANSWER_BYTES = 16_000_000;
 
 /** The answer's data. Rejects with a sentence that holds no word of what was asked or kept. */
-export async function exchange(path: string, action: string, payload: object, signal: AbortSignal): Promise<object> {
-  return opened(await post(path, JSON.stringify({ version: VERSION, action, payload }), signal));
+export async function exchange(path: string, action: string, payload: object, deadline: Deadline): Promise<object> {
+  return opened(await post(path, JSON.stringify({ version: VERSION, action, payload }), deadline));
 }
 
 /** A connection of its own for each call: nothing stays open that keeps the host's process alive, or goes stale. */
-function post(path: string, body: string, signal: AbortSignal): Promise<string> {
+function post(path: string, body: string, deadline: Deadline): Promise<string> {
   return new Promise((resolve, reject) => {
-    const headers = { Host: "foreword", "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) };
+    const headers = {
+      Host: "foreword",
+      "Content-Type": "application/json",
+      "Content-Length": Buffer.byteLength(body),
+      // Foreword must know how long its brief is wanted: one that comes too late was never said.
+      "X-Until": deadline.until.toFixed(6),
+    };
+    const signal = deadline.signal;
     const options = { socketPath: path, method: "POST", path: "/v1", agent: false as const, headers, signal };
     const asking = request(options, (answer) => {
       const parts: Buffer[] = [];

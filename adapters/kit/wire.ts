@@ -21,7 +21,7 @@ export interface BootstrapPayload {
   sender?: string;
   channel?: string;
   project?: string;
-  audience?: string;
+  audience?: "private" | "group" | "external";
   workspace: string;
   files: string[];
 }
@@ -42,7 +42,7 @@ export interface BriefPayload {
   sender?: string;
   channel?: string;
   project?: string;
-  audience?: string;
+  audience?: "private" | "group" | "external";
   text: string;
   at?: number;
   holds_session?: boolean;
@@ -73,7 +73,7 @@ export interface ForgetPayload {
   sender?: string;
   channel?: string;
   project?: string;
-  audience?: string;
+  audience?: "private" | "group" | "external";
   ids: string[];
 }
 
@@ -87,7 +87,7 @@ export interface GetPayload {
   sender?: string;
   channel?: string;
   project?: string;
-  audience?: string;
+  audience?: "private" | "group" | "external";
   ids: string[];
   around?: number;
   whole_session?: boolean;
@@ -100,10 +100,10 @@ export interface IngestPayload {
   sender?: string;
   channel?: string;
   project?: string;
-  audience?: string;
+  audience?: "private" | "group" | "external";
   content: string;
-  kind?: string;
-  origin?: string;
+  kind?: "message" | "observation" | "summary" | "note" | "chunk";
+  origin?: "owner" | "agent" | "tool" | "web" | "stranger";
   source_id?: string;
   at?: number;
   tool?: string;
@@ -148,7 +148,7 @@ export interface PlacePayload {
   sender?: string;
   channel?: string;
   project?: string;
-  audience?: string;
+  audience?: "private" | "group" | "external";
 }
 
 /** What became of an event; `reason` is a sentence whenever it was not plainly stored. */
@@ -178,7 +178,7 @@ export interface SearchPayload {
   sender?: string;
   channel?: string;
   project?: string;
-  audience?: string;
+  audience?: "private" | "group" | "external";
   query: string;
   limit?: number;
 }
@@ -234,11 +234,12 @@ export interface WhyAnswer {
   explanation: string;
 }
 
-/** The newest turn, of a session or an agent where told. */
+/** The newest turn, of a session, an agent or a project where told; with an agent or a project, no other's. */
 export interface WhyPayload {
   receipt?: string;
   session?: string;
   agent?: string;
+  project?: string;
 }
 
 /** A workspace file that the host does not load by itself. */

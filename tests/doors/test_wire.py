@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from foreword import Foreword
-from foreword.serve import schema
+from foreword import Audience, Foreword, Kind, Origin
+from foreword.serve import schema, wire
 from foreword.serve.wire import ACTIONS, VERSION, answer
 
 
@@ -56,8 +56,11 @@ def test_search_and_ingest_speak_the_envelope(foreword: Foreword) -> None:
         ({"action": "search", "payload": {"query": "x", "limit": 0}}, "at least one"),
         ({"action": "search", "payload": {"query": "x", "colour": "red"}}, "'colour' is not a field"),
         ({"action": "search", "payload": []}, "payload must be"),
-        ({"action": "brief", "payload": {"text": "hello there", "audience": "everybody"}}, "not an audience"),
-        ({"action": "ingest", "payload": {"content": "hello", "kind": "rumour"}}, "not a kind"),
+        (
+            {"action": "brief", "payload": {"text": "hello there", "audience": "everybody"}},
+            "one of private, group, external",
+        ),
+        ({"action": "ingest", "payload": {"content": "hello", "kind": "rumour"}}, "one of message, observation"),
         ({"action": "get", "payload": {"ids": ["m99"]}}, "no memory m99"),
         ({"action": "get", "payload": {"ids": ["99"]}}, "not a memory id"),
         ({"action": "why", "payload": {}}, "No turn"),
@@ -69,6 +72,10 @@ def test_search_and_ingest_speak_the_envelope(foreword: Foreword) -> None:
         ({"action": "search", "payload": {"query": "x", "limit": 10**400}}, "must be a whole number"),
         ({"action": "get", "payload": {"ids": ["m1"], "around": -1}}, "neighbours"),
         ({"action": "status", "version": VERSION + 1}, "speaks version"),
+        ({"action": "sessions", "paylaod": {"limit": 1}}, "'paylaod' is not a part of a request"),
+        ({"payload": {}}, "needs an action"),
+        ({"action": "get", "payload": {"ids": ["m1"], "whole_session": "yes"}}, "must be true or false"),
+        ({"action": "get", "payload": {"ids": [1]}}, "must be a list of strings"),
     ],
 )
 def test_a_wrong_request_is_answered_with_a_code_and_a_sentence(foreword: Foreword, request_: Any, words: str) -> None:
@@ -110,3 +117,9 @@ def test_no_payload_breaks_the_wire(open_home: Callable[..., Foreword], action: 
     assert reply["status"] in ("ok", "error")
     if reply["status"] == "error":
         assert reply["error"]["code"] != "internal", reply
+
+
+def test_the_names_that_the_wire_spells_out_are_the_models_own() -> None:
+    assert set(get_args(wire.AudienceName)) == {one.label for one in Audience}
+    assert set(get_args(wire.KindName)) == set(Kind)
+    assert set(get_args(wire.OriginName)) == set(Origin)

@@ -170,6 +170,9 @@ class Doors:
             asked = json.loads(request.body.decode("utf-8"))
         except (ValueError, RecursionError):
             return _document(400, wire.refusal("bad_input", "A request is one JSON object in UTF-8."))
+        payload = asked.get("payload") if isinstance(asked, dict) else None
+        if isinstance(payload, dict) and "deadline_ms" not in payload and _UNTIL in request.headers:
+            asked = hooks.with_deadline(asked, _left_ms(request, 0.0))
         envelope = self._answer(asked, request.arrived)
         if isinstance(asked, dict) and asked.get("action") == "status" and envelope["status"] == "ok":
             envelope = {**envelope, "data": {**envelope["data"], "daemon": self._about()}}

@@ -12,7 +12,6 @@ from typing import Any
 
 from foreword.errors import BadInput, ForewordError
 from foreword.hosts import understand
-from foreword.serve import wire
 
 # Answers a wire request.
 Ask = Callable[[Mapping[str, Any]], Mapping[str, Any]]
@@ -68,4 +67,4 @@ def with_deadline(request: Mapping[str, Any], deadline_ms: float) -> dict[str, A
     """A brief that is not asked for in time is not wanted any more; nothing else has a deadline."""
     if request.get("action") != "brief":
         return dict(request)
-    return {**request, "version": wire.VERSION, "payload": {**request["payload"], "deadline_ms": deadline_ms}}
+    return {**request, "payload": {**request["payload"], "deadline_ms": deadline_ms}}

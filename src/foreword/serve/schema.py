@@ -11,11 +11,12 @@ from typing import Any, Literal, NotRequired, Required, get_args, get_origin, ge
 
 # A larger whole number loses digits where numbers are floats, as in JavaScript.
 _LARGEST = 2**53
+# A type's name in a schema, and what a person is told that a value must be.
 _SIMPLE: Mapping[type, tuple[str, str]] = {
-    str: ("string", "string"),
+    str: ("string", "a string"),
     bool: ("boolean", "true or false"),
-    int: ("integer", "whole number"),
-    float: ("number", "number"),
+    int: ("integer", "a whole number"),
+    float: ("number", "a number"),
 }
 
 
@@ -39,12 +40,13 @@ def misfit(value: object, hint: Any) -> str:
     if hint is Any:
         return ""
     if get_origin(hint) is Literal:
-        return "" if value in get_args(hint) else f"one of {', '.join(get_args(hint))}"
+        known = isinstance(value, str) and value in get_args(hint)
+        return "" if known else f"one of {', '.join(get_args(hint))}"
     if get_origin(hint) is list:
         inner = get_args(hint)[0]
         if isinstance(value, list) and not any(misfit(one, inner) for one in value):
             return ""
-        return f"list of {_SIMPLE[inner][1]}s"
+        return f"a list of {_SIMPLE[inner][0]}s"
     if hint is bool or isinstance(value, bool):
         return "" if hint is bool and isinstance(value, bool) else _SIMPLE[hint][1]
     if hint in (int, float):

@@ -19,6 +19,11 @@ from foreword.serve import documents, schema
 from foreword.serve.documents import BriefDocument, MemoryDocument, RecordedDocument, ResultDocument, SessionDocument
 
 VERSION = 1
+_ENVELOPE = ("version", "action", "payload")
+# Spelled out, because a schema is made of them; a test holds them to the model's own.
+AudienceName = Literal["private", "group", "external"]
+KindName = Literal["message", "observation", "summary", "note", "chunk"]
+OriginName = Literal["owner", "agent", "tool", "web", "stranger"]
 
 
 class Place(TypedDict, total=False):
@@ -29,15 +34,15 @@ class Place(TypedDict, total=False):
     sender: str
     channel: str
     project: str
-    audience: str
+    audience: AudienceName
 
 
 class IngestPayload(Place, total=False):
     """Something an agent saw. `at` is seconds since 1970; what is left out is derived."""
 
     content: Required[str]
-    kind: str
-    origin: str
+    kind: KindName
+    origin: OriginName
     source_id: str
     at: float
     tool: str
@@ -212,13 +217,19 @@ def refusal(code: str, message: str) -> dict[str, Any]:
 def _opened(request: object) -> tuple[Action, dict[str, Any]]:
     if not isinstance(request, Mapping):
         raise BadInput("A request is a JSON object with an action and a payload.")
+    for key in request:
+        if key not in _ENVELOPE:
+            raise BadInput(f"'{str(key)[:40]}' is not a part of a request.", hint=f"There are: {', '.join(_ENVELOPE)}.")
     version = request.get("version", VERSION)
     if version != VERSION or isinstance(version, bool):
         raise BadInput(f"This Foreword speaks version {VERSION} of the protocol, not {str(version)[:20]}.")
     name, payload = request.get("action"), request.get("payload", {})
     action = ACTIONS.get(name) if isinstance(name, str) else None
     if action is None:
-        raise BadInput(f"'{str(name)[:40]}' is not an action.", hint=f"There are: {', '.join(ACTIONS)}.")
+        there_are = f"There are: {', '.join(ACTIONS)}."
+        if name is None:
+            raise BadInput("A request needs an action.", hint=there_are)
+        raise BadInput(f"'{str(name)[:40]}' is not an action.", hint=there_are)
     if not isinstance(payload, Mapping):
         raise BadInput("The payload must be a JSON object.")
     known = schema.fields(action.payload)
@@ -232,7 +243,7 @@ def _opened(request: object) -> tuple[Action, dict[str, Any]]:
         if value is None and key in schema.required(action.payload):
             raise BadInput(f"{name} needs the field '{key}'.")
         if wanted:
-            raise BadInput(f"The field '{key}' of {name} must be {wanted if ' of ' in wanted else f'a {wanted}'}.")
+            raise BadInput(f"The field '{key}' of {name} must be {wanted}.")
     return action, {key: value for key, value in payload.items() if value is not None}
 
 
@@ -242,17 +253,10 @@ def _place(payload: dict[str, Any]) -> dict[str, Any]:
     return payload
 
 
-def _named(kind: type[Kind] | type[Origin], payload: dict[str, Any], key: str) -> None:
-    if key in payload:
-        try:
-            payload[key] = kind(payload[key])
-        except ValueError:
-            raise BadInput(f"'{payload[key][:40]}' is not a {key}.", hint=f"Use {', '.join(kind)}.") from None
-
-
 def _ingest(engine: Foreword, payload: dict[str, Any]) -> RecordedDocument:
-    _named(Kind, payload, "kind")
-    _named(Origin, payload, "origin")
+    for name, kind in (("kind", Kind), ("origin", Origin)):
+        if name in payload:
+            payload[name] = kind(payload[name])
     payload["text"] = payload.pop("content")
     return documents.recorded(engine.record(Event(**_place(payload))))
 
