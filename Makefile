@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := src tests bench tools
+SOURCES := src tests bench tools bin
 NODE := adapters/node_modules/.stamp
 
 .PHONY: help demo test lint fmt bench setup reference clean
@@ -44,12 +44,12 @@ clean: ## Remove what the targets made
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Foreword needs Python 3.11 or newer; set PYTHON=…"; exit 1; }
 	@$(PYTHON) -m venv .venv
 
-.venv/run.stamp: pyproject.toml | .venv/bin/python
+.venv/run.stamp: pyproject.toml bin/foreword bin/foreword_hook.py | .venv/bin/python
 	@echo "installing Foreword"
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
-.venv/dev.stamp: pyproject.toml | .venv/bin/python
+.venv/dev.stamp: pyproject.toml bin/foreword bin/foreword_hook.py | .venv/bin/python
 	@echo "installing Foreword and what its tests need"
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ .venv/run.stamp

@@ -275,9 +275,8 @@ def test_the_client_and_the_engine_agree_on_where_the_daemon_is(daemon: Daemon, 
     """The rule is written twice, because the client cannot import the other."""
     from foreword.serve.address import address
 
-    source = Path(FOREWORD).read_text().replace("\nmain()\n", "\nsys.stdout.buffer.write(run_folder(posix.environ))\n")
-    script = tmp_path / "client"
-    script.write_text(source)
+    code = "import sys, posix; sys.path.insert(0, sys.argv[1]); import foreword_hook as hook"
+    code += "; sys.stdout.buffer.write(hook.run_folder(posix.environ))"
     user = {"HOME": str(tmp_path / "user")}
     cases: list[dict[str, str]] = [
         user,
@@ -289,7 +288,11 @@ def test_the_client_and_the_engine_agree_on_where_the_daemon_is(daemon: Daemon, 
     ]
     for environ in cases:
         ran = subprocess.run(
-            [sys.executable, "-I", "-S", "-E", script], env=environ, capture_output=True, cwd=tmp_path, check=True
+            [sys.executable, "-I", "-S", "-E", "-c", code, str(Path(FOREWORD).parent)],
+            env=environ,
+            capture_output=True,
+            cwd=tmp_path,
+            check=True,
         )
         told = subprocess.run(
             [
@@ -306,11 +309,10 @@ def test_the_client_and_the_engine_agree_on_where_the_daemon_is(daemon: Daemon, 
     assert address(user).folder.name == "run"
 
 
-def test_only_what_is_part_of_the_interpreter_is_imported_on_the_way(tmp_path: Path) -> None:
-    source = Path(FOREWORD).read_text().replace("\nmain()\n", "\n")
-    (tmp_path / "client").write_text(source + "\nimport _socket\nprint(len(sys.modules), *sys.modules)\n")
-    ran = subprocess.run([sys.executable, "-I", "-S", "-E", tmp_path / "client"], capture_output=True, check=True)
-    loaded = set(ran.stdout.decode().split()[1:])
+def test_only_what_is_part_of_the_interpreter_is_imported_on_the_way() -> None:
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import foreword_hook, _socket; print(*sys.modules)"
+    command = [sys.executable, "-I", "-S", "-E", "-c", code, str(Path(FOREWORD).parent)]
+    loaded = set(subprocess.run(command, capture_output=True, check=True).stdout.decode().split())
     assert not loaded & {"os", "re", "json", "socket", "subprocess", "pathlib", "site", "foreword", "numpy"}
 
 
@@ -416,7 +418,8 @@ def test_a_failure_is_noted_also_where_no_daemon_ever_ran(daemon: Daemon, tmp_pa
     """An interpreter without Foreword: the daemon cannot start, and that is told."""
     alone = tmp_path / "alone"
     alone.mkdir()
-    (alone / "foreword").write_text(Path(FOREWORD).read_text())
+    for name in ("foreword", "foreword_hook.py"):
+        (alone / name).write_text(Path(FOREWORD).with_name(name).read_text())
     (alone / "foreword").chmod(0o755)
     (alone / "foreword-daemon").write_text(f"#!{os.path.realpath(sys.executable)}\n")
     done = subprocess.run(

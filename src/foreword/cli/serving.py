@@ -212,8 +212,7 @@ def hook(call: Call) -> int:
             client_of(call).address.failures, call.args.host, call.args.event, "`foreword` is not on the path"
         )
         return Exit.OK
-    command = [sys.executable, "-I", "-S", "-E", script, "hook", call.args.host, call.args.event]
-    return os.execve(sys.executable, command, environ_of(call))
+    return os.execve(script, [script, "hook", call.args.host, call.args.event], environ_of(call))
 
 
 def mcp(call: Call) -> int:
