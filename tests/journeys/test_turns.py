@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
@@ -209,6 +210,15 @@ def test_what_the_model_still_has_before_it_is_not_given_again_until_the_session
     told.compact("agent:main:b")
     assert fact in ask()
     assert fact in ask(session="agent:main:d", holds=False)
+
+
+@pytest.mark.parametrize("before", ["Which port does the staging database listen on?", "the staging database port?"])
+def test_a_question_that_was_asked_before_is_no_answer(foreword: Foreword, before: str) -> None:
+    foreword.record(Event(before, session=MAIN))
+    ask = Ask("Which port does the staging database listen on?", session="agent:main:b")
+    assert not foreword.brief(ask)
+    foreword.record(Event(HISTORY[3], session=MAIN))
+    assert foreword.brief(replace(ask, session="agent:main:c")).memories == ("m2",)
 
 
 @pytest.mark.proves("S8")

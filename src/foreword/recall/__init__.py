@@ -6,7 +6,7 @@ from foreword.recall.intent import Intent, IntentSettings, intent
 from foreword.recall.passages import passages
 from foreword.recall.proximity import density
 from foreword.recall.search import Query, RecallSettings, recall, understand
-from foreword.recall.words import Bag, bag
+from foreword.recall.words import Bag, bag, says_no_more
 
 __all__ = [
     "Bag",
@@ -21,6 +21,7 @@ __all__ = [
     "may_follow",
     "passages",
     "recall",
+    "says_no_more",
     "spread",
     "understand",
 ]

@@ -26,6 +26,8 @@ _HUMP = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-zA-Z])(?=\
 _CJK = lazy(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ebef]+")
 IDENTIFIER = re.compile(r"[_/\\@]|\w\.\w|\w:\w|[a-z][A-Z]|\d[a-zA-Z]|[a-zA-Z]\d")
 _MAX_TERM_CHARS = 64
+# How much longer than twice the ask a text may be that only says it again.
+_SMALL_CHANGE_CHARS = 40
 _MAX_COUNT = 255
 _TIME_WEIGHT = _RECKONING_WEIGHT = 0.25
 # Marks a sender's name beside the same word said in a text; no term of a text has a space in it.
@@ -145,6 +147,14 @@ def ask_terms(text: str, *, limit: int, time: str = "") -> list[Term]:
         else:
             found[term] = Term(term, word_hash(term), weight, name=term in names)
     return sorted(found.values(), key=lambda term: -term.weight)[:limit]
+
+
+def says_no_more(text: str, ask: str) -> bool:
+    """Whether a text holds nothing that the ask does not hold itself: the same question, asked before, is no answer."""
+    if len(text) > 2 * len(ask) + _SMALL_CHANGE_CHARS:
+        return False
+    known = {term for term, _ in _terms(ask)}
+    return all(term in known or term in _ASKING_STEMS for term, _ in _terms(text))
 
 
 def names_in(text: str, *, unknown_first: Callable[[str], bool] = lambda word: False) -> Iterator[str]:

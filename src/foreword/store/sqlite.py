@@ -577,12 +577,17 @@ def _memory(values: Sequence[Any]) -> Memory:
         source_id=source_id,
         title=title,
         type=type_,
-        files=tuple(json.loads(files)),
-        concepts=tuple(json.loads(concepts)),
-        decisions=tuple(json.loads(decisions)),
+        files=_listed(files),
+        concepts=_listed(concepts),
+        decisions=_listed(decisions),
         tokens=tokens,
         row=row,
     )
+
+
+def _listed(data: str) -> tuple[str, ...]:
+    # Most memories have none of them, and every brief reads ten memories.
+    return () if data == "[]" else tuple(json.loads(data))
 
 
 def _receipt(found: tuple[int, str, str]) -> dict[str, Any]:
