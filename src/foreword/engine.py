@@ -39,7 +39,7 @@ from foreword.model import (
 )
 from foreword.place import Place, Where, in_project, kept, place_of, scope_of
 from foreword.providers import Embedder, open_embedder
-from foreword.recall import Query, bag, density, intent, may_follow, recall, says_no_more, spread, understand
+from foreword.recall import Query, asks_the_same, bag, density, intent, may_follow, recall, spread, understand
 from foreword.recent import Answered, Recent, fingerprint
 from foreword.record import check, check_time, clean, off_the_record, own_words, redact, take
 from foreword.settings import Loaded, Settings, load
@@ -281,7 +281,7 @@ class Foreword:
                 delivered |= {one.memory.row for one in candidates if _said_in(place, one.memory, since)}
             verdict = gate.judge(candidates, self._settings.gate)
             delivered |= {
-                one.candidate.memory.row for one in verdict.chosen if says_no_more(one.candidate.memory.text, text)
+                one.candidate.memory.row for one in verdict.chosen if asks_the_same(one.candidate.memory.text, text)
             }
             steps.done("gate", receipt)
             composed = compose.hot(verdict.chosen, delivered, self._settings.compose)

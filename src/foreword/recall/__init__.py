@@ -6,7 +6,7 @@ from foreword.recall.intent import Intent, IntentSettings, intent
 from foreword.recall.passages import passages
 from foreword.recall.proximity import density
 from foreword.recall.search import Query, RecallSettings, recall, understand
-from foreword.recall.words import Bag, bag, says_no_more
+from foreword.recall.words import Bag, asks_the_same, bag
 
 __all__ = [
     "Bag",
@@ -15,13 +15,13 @@ __all__ = [
     "IntentSettings",
     "Query",
     "RecallSettings",
+    "asks_the_same",
     "bag",
     "density",
     "intent",
     "may_follow",
     "passages",
     "recall",
-    "says_no_more",
     "spread",
     "understand",
 ]

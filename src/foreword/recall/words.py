@@ -26,6 +26,7 @@ _HUMP = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-zA-Z])(?=\
 _CJK = lazy(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ebef]+")
 IDENTIFIER = re.compile(r"[_/\\@]|\w\.\w|\w:\w|[a-z][A-Z]|\d[a-zA-Z]|[a-zA-Z]\d")
 _MAX_TERM_CHARS = 64
+_QUESTION_WORDS = ("what ", "which ", "when ", "where ", "who ", "whose ", "why ", "how ")
 # How much longer than twice the ask a text may be that only says it again.
 _SMALL_CHANGE_CHARS = 40
 _MAX_COUNT = 255
@@ -149,8 +150,12 @@ def ask_terms(text: str, *, limit: int, time: str = "") -> list[Term]:
     return sorted(found.values(), key=lambda term: -term.weight)[:limit]
 
 
-def says_no_more(text: str, ask: str) -> bool:
-    """Whether a text holds nothing that the ask does not hold itself: the same question, asked before, is no answer."""
+def asks_the_same(text: str, ask: str) -> bool:
+    """Whether a text is a question that holds nothing which the ask does not hold: asked before, it is no answer. A
+    statement in the same words is one."""
+    text = text.strip()
+    if not (text.endswith("?") or text.lower().startswith(_QUESTION_WORDS)):
+        return False
     if len(text) > 2 * len(ask) + _SMALL_CHANGE_CHARS:
         return False
     known = {term for term, _ in _terms(ask)}
