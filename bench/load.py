@@ -40,20 +40,19 @@ try:
 except ModuleNotFoundError as missing:
     sys.exit(f"{missing}: run `make setup` first, then `.venv/bin/python bench/load.py`")
 
-IDLE_SIZE = 10_000
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=120.0, help="how long the clients go on")
     parser.add_argument("--clients", type=int, default=50, help="how many there are")
     parser.add_argument("--memories", type=int, default=100_000, help="how many the home holds for the round trips")
+    parser.add_argument("--idle", type=int, default=10_000, help="how many it holds when its memory is measured")
     parser.add_argument("--rounds", type=int, default=300, help="round trips timed of each kind")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="foreword-load-") as folder:
         result = {
-            **_crowd(Path(folder) / "crowd", options.clients, options.seconds),
+            **_crowd(Path(folder) / "crowd", options.idle, options.clients, options.seconds),
             **_round_trips(Path(folder) / "large", options.memories, options.rounds),
         }
     say("")
@@ -71,7 +70,7 @@ def _show(found: Mapping[str, Any]) -> None:
     size = f"{found['memories']:,}"
     print(f"brief() in process at {size:>9}       p50 {found['in_process_p50_ms']:7.3f} ms")
     print(f"new brief through the daemon          p50 {found['through_p50_ms']:7.3f} ms   +{found['added_ms']:.2f} ms")
-    print(f"resident while idle at {IDLE_SIZE:,} memories   {found['idle_mb']:.0f} MB")
+    print(f"resident while idle at {found['idle']:,} memories   {found['idle_mb']:.0f} MB")
     crowd = found["crowd"]
     print(f"{crowd['clients']} clients for {crowd['seconds']:.0f} s: {crowd['requests']:,} requests,", end=" ")
     print(f"{crowd['errors']} errors, {crowd['lost']} of {crowd['acknowledged']:,} events lost")
@@ -201,9 +200,9 @@ def _serve_echo(path: str) -> None:
 # Many at once
 
 
-def _crowd(home: Path, clients: int, seconds: float) -> dict[str, Any]:
+def _crowd(home: Path, idle: int, clients: int, seconds: float) -> dict[str, Any]:
     corpus = Corpus()
-    client = _filled(home, IDLE_SIZE, corpus)
+    client = _filled(home, idle, corpus)
     process = client.holder()
     assert process is not None
     client.call("search", {"query": "warm up"})
@@ -226,6 +225,7 @@ def _crowd(home: Path, clients: int, seconds: float) -> dict[str, Any]:
     briefs = [took for one in members for took in one.briefs]
     ingests = [took for one in members for took in one.ingests]
     return {
+        "idle": idle,
         "idle_mb": round(idle_mb, 1),
         "crowd": {
             "clients": clients,

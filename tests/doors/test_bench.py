@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import struct
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -308,3 +309,35 @@ def test_own_asks_weigh_as_much_as_those_that_deserve_nothing():
     assert result["tokens_max"] == 300
     # Half the weight is 0.9 and always right; of the other half, four asks, a quarter each at 0.4, 0.2, 0.1 and 0.1.
     assert result["ece"] == pytest.approx(0.5 * 0.1 + 0.5 * (0.4 + 0.2 + 0.1 + 0.1) / 4)
+
+
+ROOT = Path(bench.__file__).parents[1]
+
+
+def test_the_hook_bench_says_what_it_promises():
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.hook", "--json", "--runs", "2", "--kills", "2", "--memories", "50"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    assert {"hook_p50_ms", "bare_interpreter_p50_ms", "cold_brief_ms", "processes_left"} <= set(found)
+    assert found["processes_left"] == 0
+    assert found["failures"] == 0
+
+
+def test_the_load_bench_says_what_it_promises():
+    command = [sys.executable, "-m", "bench.load", "--json", "--seconds", "1", "--clients", "4"]
+    done = subprocess.run(
+        [*command, "--memories", "300", "--idle", "300", "--rounds", "5"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    assert {"echo_p50_ms", "cached_p50_ms", "in_process_p50_ms", "through_p50_ms", "added_ms", "idle_mb"} <= set(found)
+    assert (found["crowd"]["errors"], found["crowd"]["lost"]) == (0, 0)
+    assert found["crowd"]["acknowledged"] > 0

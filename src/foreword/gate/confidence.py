@@ -10,8 +10,8 @@ import json
 import math
 from collections.abc import Sequence
 from functools import cache
-from importlib import resources
 from operator import mul
+from pathlib import Path
 
 from foreword.model import Signals
 
@@ -51,7 +51,7 @@ def features(signals: Signals) -> dict[str, float]:
 @cache
 def _model() -> tuple[float, Sequence[float]]:
     """The bias, and the weights in the order of `features`."""
-    text = (resources.files("foreword.gate") / "data" / "confidence.json").read_text("utf-8")
+    text = (Path(__file__).parent / "data" / "confidence.json").read_text("utf-8")
     weights: dict[str, float] = json.loads(text)["weights"]
     return weights["bias"], tuple(weights.get(name, 0.0) for name in features(Signals()))
 

@@ -77,19 +77,18 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
         return []
     words = _words(query.terms, view, settings.max_postings)
     # By kin much is a little alike: only what comes near the best is worth a look.
-    pool = np.union1d(
-        _top(words.scores, _WORD_POOL), _top(words.kin, _KIN_POOL, above=_NEAR_BEST * float(words.kin.max()))
-    )
+    by_kin = _top(words.kin, _KIN_POOL, above=_NEAR_BEST * float(words.kin.max()))
+    pool = _distinct(np.concatenate((_top(words.scores, _WORD_POOL), by_kin)))
     mean = deviation = 0.0
     if query.vector is not None:
         nearest = view.nearest(query.vector, model=query.model, limit=_VECTOR_POOL)
         mean, deviation = _background(nearest, view.size)
-        pool = np.unique(np.concatenate((pool, nearest.slots.astype(np.int64))))
+        pool = _distinct(np.concatenate((pool, nearest.slots.astype(np.int64))))
     if not len(pool):
         return []
     facts = view.facts(pool.astype(np.int32))
     ring: NDArray[np.int64] = np.concatenate((pool, facts.before, facts.after))
-    slots: Slots = np.unique(ring[ring >= 0]).astype(np.int32)
+    slots: Slots = _distinct(ring[ring >= 0]).astype(np.int32)
     similarity = (
         view.similarity(query.vector, slots, model=query.model)
         if query.vector is not None
@@ -198,6 +197,12 @@ def _background(nearest: Nearest, size: int) -> tuple[float, float]:
     square = size * (nearest.deviation**2 + nearest.mean**2)
     square += _UNSEEN_VECTORS * (_USUAL_DEVIATION**2 + _USUAL_MEAN**2)
     return mean, max(square / total - mean**2, 1e-6) ** 0.5
+
+
+def _distinct(slots: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Each slot once, ascending. Not np.unique: its first call imports numpy.ma, as long as several asks take."""
+    slots = np.sort(slots)
+    return slots[np.flatnonzero(np.diff(slots, prepend=-1))]
 
 
 def _top(scores: Floats, limit: int, *, above: float = 0.0) -> NDArray[np.int64]:
