@@ -114,6 +114,7 @@ class Foreword:
         self._store = store
         self._loaded = loaded
         self._settings = loaded.settings
+        self._settings_hash = hash(loaded.settings)
         self._clock = clock
         self._vectors = Vectors(store, embedder, deadline_ms=loaded.settings.embedder.deadline_ms)
         # Two asks of one session at once must not both be given the same memory; other sessions need not wait.
@@ -139,7 +140,7 @@ class Foreword:
     def under(self, loaded: Loaded) -> Foreword:
         """The same open home under other settings, such as a project's own; closed with this one."""
         other = copy(self)
-        other._loaded, other._settings = loaded, loaded.settings
+        other._loaded, other._settings, other._settings_hash = loaded, loaded.settings, hash(loaded.settings)
         return other
 
     @property
@@ -240,7 +241,7 @@ class Foreword:
         with self._turns[hash(conversation) % _TURN_LOCKS]:
             turn = self._store.turn(replace(place.session, started_at=now, last_at=now))
             self._notice(turn.mark)
-            asked = fingerprint(clean(text), place, self._settings, holds_session=ask.holds_session)
+            asked = fingerprint(clean(text), place, self._settings_hash, holds_session=ask.holds_session)
             if (again := self._at_hand(asked, turn, place, now)) is not None:
                 return again
             since = turn.since if ask.holds_session else None
@@ -324,6 +325,12 @@ class Foreword:
             self._recent.clear()
             compose.forget_counts()
 
+    def catch_up(self) -> None:
+        """Read what was recorded since the last ask, for the next one of the same scope: between turns there is time,
+        on a turn there is not."""
+        if self._recent.scope is not None:
+            self._store.catch_up(self._recent.scope, self._vectors.model)
+
     def _given_by(self, receipt_row: int) -> frozenset[int]:
         receipt = self._store.receipt(receipt_row)
         return frozenset(one["row"] for one in receipt["candidates"] if one["injected"]) if receipt else frozenset()
@@ -350,7 +357,8 @@ class Foreword:
         except ProviderError as error:
             receipt["notes"].append(f"Words alone answered: {error}")
         steps.done("embed", receipt)
-        candidates, in_scope = self._candidates(query, scope_of(place, self._settings.owner))
+        self._recent.scope = scope_of(place, self._settings.owner)
+        candidates, in_scope = self._candidates(query, self._recent.scope)
         receipt["in_scope"] = in_scope
         if query.span:
             receipt["time"] = query.span.words

@@ -61,7 +61,7 @@ def place_of(session: str, where: Where, owner: OwnerSettings) -> Place:
     host_key, _, derived = raw.partition("|")
     # Judged by what was really said; only what is kept is redacted, or two secrets would look like one place.
     kind = classify(host_key, sender=sender, channel=channel, owner_ids=owner.ids)
-    usual = classify(host_key, channel=channel, owner_ids=owner.ids)
+    usual = classify(host_key, channel=channel, owner_ids=owner.ids) if sender else kind
     for part in derived.split("|"):
         name, _, circle = part.partition(":")
         if name in (Audience.GROUP.label, Audience.EXTERNAL.label):

@@ -8,9 +8,8 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from foreword.model import Brief, content_hash
+from foreword.model import Brief, Scope, content_hash
 from foreword.place import Place
-from foreword.settings import Settings
 from foreword.store import Mark
 
 _MOST_CONVERSATIONS = 512
@@ -30,8 +29,9 @@ class Recent:
     """One brief for each conversation, of its last ask. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        # How often something had been forgotten when this was last looked at.
+        # How often something had been forgotten when this was last looked at, and what the last ask was to see.
         self.forgets = 0
+        self.scope: Scope | None = None
         self._answered: OrderedDict[tuple[str, str], Answered] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -55,9 +55,9 @@ class Recent:
         return next(iter(self._answered.values())).at
 
 
-def fingerprint(text: str, place: Place, settings: Settings, *, holds_session: bool) -> bytes:
-    """What tells one ask from another: its words, who listens in, and the settings it is answered under. A digest, so
-    that what is said off the record does not stay in memory."""
-    flags = f"{place.given} {holds_session} {hash(settings)}"
+def fingerprint(text: str, place: Place, settings: int, *, holds_session: bool) -> bytes:
+    """What tells one ask from another: its words, who listens in, and the (hashed) settings it is answered under. A
+    digest, so that what is said off the record does not stay in memory."""
+    flags = f"{place.given} {holds_session} {settings}"
     seen = (place.session.project, place.kind.audience.label, place.kind.circle, flags, content_hash(text))
     return hashlib.blake2b("\0".join(seen).encode("utf-8"), digest_size=16).digest()

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foreword.recall.dates import Span, spoken_of
-from foreword.recall.fusion import Field, Hit, Recipe, rank
+from foreword.recall.fusion import Field, Hit, Recipe, beginnings, rank
 from foreword.recall.kin import NO_KIN, SAME, kin_of
 from foreword.recall.words import PLAIN_WEIGHT, Term, ask_terms
 from foreword.store import Floats, Nearest, Slots, View
@@ -202,7 +202,7 @@ def _background(nearest: Nearest, size: int) -> tuple[float, float]:
 def _distinct(slots: NDArray[np.int64]) -> NDArray[np.int64]:
     """Each slot once, ascending. Not np.unique: its first call imports numpy.ma, as long as several asks take."""
     slots = np.sort(slots)
-    return slots[np.flatnonzero(np.diff(slots, prepend=-1))]
+    return slots[beginnings(slots)]
 
 
 def _top(scores: Floats, limit: int, *, above: float = 0.0) -> NDArray[np.int64]:

@@ -59,6 +59,8 @@ def main(argv: list[str] | None = None) -> int:
     except (OSError, ForewordError) as error:
         log.say(f"cannot start: {error}")
         return 1
+    # Threads of numpy's own do not pay for vectors of this size, and waking them falls on somebody's turn.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Clients may wait at the socket from here on, and whoever lost the race for the lock is gone already: what takes
     # long to load comes after it.
     import asyncio

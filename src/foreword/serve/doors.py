@@ -10,12 +10,14 @@ POST /down                end; by the Unix socket only
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import socket
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -32,7 +34,7 @@ from foreword.serve.trail import Log, note_failure
 _WORKERS = 4
 _MOST_WAITING = 512
 # When nobody asks at once, the index is read before somebody does.
-_WARM_AFTER_S = 0.3
+_WARM_AFTER_S = 0.7
 # Until when a hook waits, on the monotonic clock, which all processes of a machine share: what it waited at the door of
 # a daemon that was still loading counts too. A little before, because an answer takes a moment to be heard.
 _UNTIL = "x-until"
@@ -105,6 +107,9 @@ class Doors:
     def _warm(self) -> None:
         if not self._requests:
             self._workers.submit(self._read_the_index)
+        # What was loaded stays; looking through it for garbage again and again would fall on somebody's turn.
+        gc.collect()
+        gc.freeze()
 
     def _read_the_index(self) -> None:
         try:
@@ -176,7 +181,9 @@ class Doors:
         envelope = self._answer(asked, request.arrived)
         if isinstance(asked, dict) and asked.get("action") == "status" and envelope["status"] == "ok":
             envelope = {**envelope, "data": {**envelope["data"], "daemon": self._about()}}
-        return _document(200, envelope)
+        response = _document(200, envelope)
+        wrote = isinstance(asked, dict) and asked.get("action") == "ingest"
+        return replace(response, after=partial(self._later, self._catch_up)) if wrote else response
 
     def _answer(self, asked: object, arrived: float) -> dict[str, Any]:
         payload = asked.get("payload") if isinstance(asked, dict) else None
@@ -204,8 +211,22 @@ class Doors:
 
         answered = hooks.answer(host, event, request.body, ask, note)
         kind = "application/json" if answered.said.startswith("{") else "text/plain; charset=utf-8"
-        later = partial(self._later, partial(hooks.record, answered.later, ask, note)) if answered.later else None
-        return Response(200, answered.said.encode("utf-8", "replace"), kind, later)
+
+        def afterwards() -> None:
+            hooks.record(answered.later, ask, note)
+            self._catch_up()
+
+        return Response(200, answered.said.encode("utf-8", "replace"), kind, partial(self._later, afterwards))
+
+    def _catch_up(self) -> None:
+        """Unless others wait: then the next of them does it."""
+        if self._waiting > 1:
+            return
+        try:
+            with self._room.engine() as engine:
+                engine.catch_up()
+        except ForewordError as error:
+            self._log.say(str(error))
 
 
 def _left_ms(request: Request, usual_ms: float) -> float:

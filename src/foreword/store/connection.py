@@ -149,7 +149,7 @@ class Connections:
         others keep the lock for longer than `wait_ms`."""
         until = time.monotonic() + (_LOCK_WAIT_S if wait_ms is None else wait_ms / 1000)
         with self._queued(until), self.using() as connection:
-            connection.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
+            self._mine().wait_for_the_disk(synced)
             _begin_writing(connection, until)
             try:
                 yield connection
@@ -188,6 +188,12 @@ class _Mine:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
         self.busy = threading.RLock()
+        self._synced: bool | None = None
+
+    def wait_for_the_disk(self, synced: bool) -> None:
+        if synced != self._synced:
+            self.connection.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
+            self._synced = synced
 
     def __del__(self) -> None:
         self.connection.close()

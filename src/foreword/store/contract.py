@@ -168,6 +168,9 @@ class Store(Protocol):
     def view(self, scope: Scope) -> AbstractContextManager[View]:
         """What the scope may see, as of now; it holds until the block ends."""
 
+    def catch_up(self, scope: Scope, model: str) -> None:
+        """Do now what the next view of this scope would have to do first. Changes nothing that anybody sees."""
+
     def get(self, rows: Sequence[int], scope: Scope | None = None) -> list[Memory]:
         """Memories in the order asked for; the ones that do not exist or are out of scope are left out."""
 

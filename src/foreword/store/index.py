@@ -409,10 +409,19 @@ class IndexView:
         space = self._index.space(model, self.connection)
         if space is None or space.dims != len(vector):
             return Nearest(np.empty(0, np.int32), np.empty(0, np.float32), 0.0, 0.0)
+        return space.nearest(vector, self._seen_in(space, model), limit)
+
+    def catch_up(self, model: str) -> None:
+        """Read the vectors that were written since the last time."""
+        space = self._index.space(model, self.connection)
+        if space is not None:
+            self._seen_in(space, model)
+
+    def _seen_in(self, space: _Space, model: str) -> _Seen:
         seen = self._vectors.get(model)
         if seen is None or seen.last_row != space.last_row:
             seen = self._vectors[model] = space.seen_by(self._mask)
-        return space.nearest(vector, seen, limit)
+        return seen
 
     def similarity(self, vector: Floats, slots: Slots, *, model: str) -> Floats:
         space = self._index.space(model, self.connection)

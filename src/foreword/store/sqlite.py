@@ -13,8 +13,8 @@ from typing import Any
 from foreword.errors import StoreDamaged, StoreError
 from foreword.model import Audience, Feedback, Kind, Memory, Origin, Scope, Session, SessionKind
 from foreword.store.connection import FILE_NAME, Connections
-from foreword.store.contract import Census, Draft, Floats, Forgotten, Frozen, Mark, Turn, View, Written
-from foreword.store.index import Index, pack_vector, pack_words
+from foreword.store.contract import Census, Draft, Floats, Forgotten, Frozen, Mark, Turn, Written
+from foreword.store.index import Index, IndexView, pack_vector, pack_words
 
 _MEMORY = (
     "m.row, m.kind, m.origin, m.audience, m.circle, m.agent, coalesce(s.key, ''), m.project, m.channel, m.sender, m.at,"
@@ -190,7 +190,7 @@ class SqliteStore:
     # Reading
 
     @contextmanager
-    def view(self, scope: Scope) -> Iterator[View]:
+    def view(self, scope: Scope) -> Iterator[IndexView]:
         with self._index_lock, self._connections.reading() as connection:
             stamp = tuple(
                 value
@@ -204,6 +204,11 @@ class SqliteStore:
                 self._index.stamp = stamp
             self._index.refresh(connection)
             yield self._index.view(scope, connection)
+
+    def catch_up(self, scope: Scope, model: str) -> None:
+        with self.view(scope) as view:
+            if model:
+                view.catch_up(model)
 
     def get(self, rows: Sequence[int], scope: Scope | None = None) -> list[Memory]:
         condition, values = _visible(scope)
