@@ -27,7 +27,7 @@ class _Held:
     """An open engine, what it was opened from, and how many are using it."""
 
     engine: Foreword
-    file: Path
+    file: str
     stamps: tuple[_Stamp, _Stamp]
     users: int = 0
     projects: dict[str, tuple[_Stamp, Foreword]] = field(default_factory=dict)
@@ -38,6 +38,7 @@ class Room:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
+        self._config = str(config_file(environ))
         self._free = threading.Condition()
         self._held: _Held | None = None
         # As they were when an engine was last opened; read without the lock, which is held while one is.
@@ -87,7 +88,7 @@ class Room:
             raise self._failure[1]
         try:
             # Before they are read: an edit in the meantime must not be taken for the one that was read.
-            settings = _stamp(config_file(self._environ))
+            settings = _stamp(self._config)
             loaded = load(environ=self._environ)
             self.settings = loaded.settings
             engine = Foreword.open(settings=loaded)
@@ -95,18 +96,18 @@ class Room:
             self._failure = (now, error)
             raise
         self._failure = None
-        file = Path(loaded.settings.store.home).expanduser() / FILE_NAME
+        file = str(Path(loaded.settings.store.home).expanduser() / FILE_NAME)
         return _Held(engine, file, (settings, self._stamps(file)[1]))
 
-    def _stamps(self, file: Path) -> tuple[_Stamp, _Stamp]:
-        settings = _stamp(config_file(self._environ))
+    def _stamps(self, file: str) -> tuple[_Stamp, _Stamp]:
+        settings = _stamp(self._config)
         database = _stamp(file)
         # The database grows all the time; only its being another file matters.
         return settings, (database[0], 0, 0) if database else None
 
     def _under(self, held: _Held, project: str) -> Foreword:
         """A project's file may only tighten; it is looked for where the host says the project is."""
-        if not os.path.isabs(project) or (stamp := _stamp(Path(project) / PROJECT_FILE)) is None:
+        if not os.path.isabs(project) or (stamp := _stamp(os.path.join(project, PROJECT_FILE))) is None:
             return held.engine
         with self._free:
             known = held.projects.get(project)
@@ -118,7 +119,7 @@ class Room:
         return known[1]
 
 
-def _stamp(file: Path) -> _Stamp:
+def _stamp(file: str) -> _Stamp:
     try:
         about = os.stat(file)
     except (OSError, ValueError):
