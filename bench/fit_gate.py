@@ -4,7 +4,9 @@
 Each question is asked of its own history (memories of its evidence sessions help, the others do not), of other people's
 histories (nothing helps), and beside it stand asks that deserve no memory. Histories are cut to several sizes and
 questions to their rarest words, so that the confidence means the same in a small store and a large one, for a long
-question and a short one. LoCoMo is never fitted on: its licence does not allow it.
+question and a short one. The weights come first, mostly from whole histories; then what is added to them among few
+memories, also from stores that hold only some of what the person said. LoCoMo is never fitted on: its licence does not
+allow it.
 """
 
 from __future__ import annotations
@@ -15,11 +17,11 @@ import json
 import random
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,21 +33,29 @@ from foreword.model import Signals
 from foreword.recall import understand
 
 TARGET = Path(__file__).resolve().parents[1] / "src/foreword/gate/data/confidence.json"
-# Sessions beside the evidence: from a store of a few days to the whole history.
-SIZES = (2, 10, None)
-STRANGERS = 4
-SILENT_ASKS = 6
+# Sessions beside the evidence, from a store of a few days to the whole history, and how much each size weighs.
+SIZES = {2: 0.5, 10: 1.0, None: 2.0}
+# What the person said beside the evidence, in messages, where nothing else was recorded.
+NOTES = (4, 16, 48)
+# A store this small is reported apart.
+SMALL = 50
+STRANGERS = 5
+SHORT_STRANGERS = 2
+SILENT_ASKS = 8
 SHORT_TERMS = 3
 FOLDS = 5
 CUT = "-cut-"
+FOREIGN_SHORT = "foreign-short"
 # How much each kind of ask weighs: rather more of a day deserves nothing than something.
 PARTS = {"own": 0.33, "short": 0.12, "foreign": 0.25, "silence": 0.3}
 RIDGE = 2e-3
+# Among few memories the sure ones are surer than such a ridge would let them be.
+RIDGE_AMONG_FEW = 3e-5
 ROUNDS = 4
 STEPS = 2000
-PACE = 1.0
 
 Array = NDArray[np.float64]
+_Prepared: TypeAlias = "tuple[Case, Array, NDArray[np.bool_]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +64,26 @@ class Case:
 
     group: str
     kind: str
-    whole: bool
+    memories: int
     candidates: Sequence[tuple[bool, Signals]]
+    whole: bool = False
+    weight: float = 1.0
 
     @property
     def part(self) -> str:
-        return self.kind if self.kind in PARTS else "silence"
+        return {FOREIGN_SHORT: "foreign"}.get(self.kind, self.kind if self.kind in PARTS else "silence")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The bias and the weights; and what is added to them among few memories."""
+
+    everywhere: Array
+    among_few: Array
+
+    def sure(self, inputs: Array, few: float) -> Array:
+        chance: Array = 1 / (1 + np.exp(-inputs @ (self.everywhere + few * self.among_few)))
+        return chance
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -72,10 +96,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"{options.data} does not hold both longmemeval and silence")
     cases = list(_cases(longmemeval(memories), silence(silences)))
     report = _cross_validated(cases)
-    names, weights = _fit(cases)
+    model = _fit(cases)
     document = {
-        "version": 1,
-        "weights": {name: round(float(value), 3) for name, value in zip(names, weights, strict=True)},
+        "version": 2,
+        "weights": _named(model.everywhere),
+        "among_few": _named(model.among_few),
         "provenance": {
             "made_by": "python -m bench.fit_gate",
             "data": {
@@ -101,20 +126,20 @@ def _cases(haystacks: Sequence[Haystack], silences: Sequence[tuple[str, str]]) -
         for place, haystack in enumerate(haystacks):
             question = haystack.questions[0]
             others = [other for other in haystacks if other is not haystack]
-            for size in SIZES:
-                store = _cut(haystack, size, dice)
+            stores = [(_cut(haystack, size, dice), weight) for size, weight in SIZES.items()]
+            stores += [(_notes(haystack, count, dice), 0.0) for count in NOTES]
+            for store, weight in stores:
                 keys = {key for key, _, _ in store.sessions}
+                asks: list[tuple[str, str, Question | None]] = []
+                if question.answerable:
+                    asks += [("own", question.text, question), ("short", _short(question.text), question)]
+                strangers = [one.questions[0] for one in dice.sample(others, STRANGERS)]
+                strangers = [one for one in strangers if not one.evidence & keys]
+                asks += [("foreign", one.text, None) for one in strangers]
+                asks += [(FOREIGN_SHORT, _short(one.text), None) for one in strangers[:SHORT_STRANGERS]]
+                asks += [(*dice.choice(silences), None) for _ in range(SILENT_ASKS)]
                 with store.filled(Path(folder)) as foreword:
-                    if question.answerable:
-                        for kind, text in (("own", question.text), ("short", _short(question.text))):
-                            yield _case(foreword, store, kind, text, question)
-                    strangers = [one.questions[0] for one in dice.sample(others, STRANGERS)]
-                    for stranger in strangers:
-                        if not stranger.evidence & keys:
-                            yield _case(foreword, store, "foreign", stranger.text)
-                    for _ in range(SILENT_ASKS):
-                        kind, text = dice.choice(silences)
-                        yield _case(foreword, store, kind, text)
+                    yield from (_case(foreword, store, *ask, weight=weight) for ask in asks)
             if sys.stderr.isatty():
                 print(f"\r{place + 1} of {len(haystacks)} histories", end="", file=sys.stderr, flush=True)
 
@@ -130,6 +155,18 @@ def _cut(haystack: Haystack, size: int | None, dice: random.Random) -> Haystack:
     return replace(haystack, id=f"{haystack.id}{CUT}{size}", sessions=sorted(kept, key=lambda session: session[1]))
 
 
+def _notes(haystack: Haystack, count: int, dice: random.Random) -> Haystack:
+    """What the person said in the evidence sessions, and a few messages of others: a store of the first days."""
+    said = [(key, start, [turn for turn in turns if turn[0] == "user"]) for key, start, turns in haystack.sessions]
+    evidence = haystack.questions[0].evidence
+    rest = [turn for key, _, turns in said if key not in evidence for turn in turns]
+    chosen = {turn[2] for turn in dice.sample(rest, min(count, len(rest)))}
+    kept = [
+        (key, start, [turn for turn in turns if key in evidence or turn[2] in chosen]) for key, start, turns in said
+    ]
+    return replace(haystack, id=f"{haystack.id}{CUT}notes-{count}", sessions=[one for one in kept if one[2]])
+
+
 def _short(text: str) -> str:
     """The question as somebody in a hurry would put it: its longest words, which are mostly its rarest."""
     words = [word.strip("?.,!\"'") for word in text.split()]
@@ -138,7 +175,9 @@ def _short(text: str) -> str:
     return " ".join(word for word in words if word in kept)
 
 
-def _case(foreword: Foreword, store: Haystack, kind: str, text: str, question: Question | None = None) -> Case:
+def _case(
+    foreword: Foreword, store: Haystack, kind: str, text: str, question: Question | None, *, weight: float
+) -> Case:
     candidates = [
         (
             question is not None and one.memory.session.removeprefix(SESSION_PREFIX) in question.evidence,
@@ -147,10 +186,11 @@ def _case(foreword: Foreword, store: Haystack, kind: str, text: str, question: Q
         for one in foreword.search(text, limit=foreword.settings.recall.candidates)
     ]
     group, _, cut = store.id.partition(CUT)
-    return Case(group, kind, not cut, candidates)
+    memories = sum(len(turns) for _, _, turns in store.sessions)
+    return Case(group, kind, memories, candidates, whole=not cut, weight=weight)
 
 
-def _prepared(cases: Sequence[Case]) -> list[tuple[Case, Array, NDArray[np.bool_]]]:
+def _prepared(cases: Sequence[Case]) -> list[_Prepared]:
     return [
         (
             case,
@@ -162,44 +202,83 @@ def _prepared(cases: Sequence[Case]) -> list[tuple[Case, Array, NDArray[np.bool_
     ]
 
 
-def _fit(cases: Sequence[Case]) -> tuple[list[str], Array]:
+def _fit(cases: Sequence[Case]) -> Model:
     """Logistic regression on the candidates that decide. The gate speaks or not by its best candidate, so each ask
     gives the best that helped and the best that did not; which those are follows from the weights, so the fit is
     repeated."""
     prepared = _prepared(cases)
-    share = _shares([case for case, _, _ in prepared])
-    names = ["bias", *features(Signals())]
-    beta: Array | None = None
+    everywhere: Array | None = None
     for _ in range(ROUNDS):
-        rows: list[tuple[Array, float, float]] = []
-        for case, inputs, helped in prepared:
-            sure = inputs @ beta if beta is not None else -np.arange(len(inputs), dtype=np.float64)
-            for label in (True, False):
-                among = np.flatnonzero(helped == label)
-                if len(among):
-                    best = inputs[among[np.argmax(sure[among])]]
-                    rows.append((best, float(label), share[case.part] * (0.5 if helped.any() and not label else 1.0)))
-        beta = _regression(*(np.array(column, np.float64) for column in zip(*rows, strict=True)))
-    assert beta is not None
-    return names, beta
+        rows = _deciding([one for one in prepared if one[0].weight], everywhere, lambda case: case.weight)
+        everywhere = _regression(rows.inputs, rows.labels, rows.weights, ridge=RIDGE)
+    assert everywhere is not None
+    rows = _deciding(prepared, everywhere, lambda case: 1.0)
+    among_few = _regression(
+        rows.inputs * rows.few[:, None],
+        rows.labels,
+        rows.weights,
+        ridge=RIDGE_AMONG_FEW,
+        start=np.zeros(len(everywhere)),
+        given=rows.inputs @ everywhere,
+    )
+    return Model(everywhere, among_few)
 
 
-def _shares(cases: Sequence[Case]) -> dict[str, float]:
-    counts = Counter(case.part for case in cases)
-    return {part: PARTS[part] / count for part, count in counts.items()}
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    inputs: Array
+    few: Array
+    labels: Array
+    weights: Array
 
 
-def _regression(inputs: Array, labels: Array, weights: Array) -> Array:
-    """With a small ridge. No signal may count against a memory: each was made so that more of it is better, and a
-    negative weight would only be learnt from what is peculiar to the data."""
-    weights = weights / weights.mean()
-    beta = np.zeros(inputs.shape[1])
-    beta[0] = -2.0
-    ridge = np.r_[0.0, np.full(len(beta) - 1, RIDGE)]
+def _deciding(prepared: Sequence[_Prepared], beta: Array | None, weight: Callable[[Case], float]) -> _Rows:
+    share = _shares([case for case, _, _ in prepared], weight)
+    rows: list[tuple[Array, float, float, float]] = []
+    for case, inputs, helped in prepared:
+        sure = inputs @ beta if beta is not None else -np.arange(len(inputs), dtype=np.float64)
+        few = case.candidates[0][1].few
+        for label in (True, False):
+            among = np.flatnonzero(helped == label)
+            if len(among):
+                best = inputs[among[np.argmax(sure[among])]]
+                half = 0.5 if helped.any() and not label else 1.0
+                rows.append((best, few, float(label), share[case.part] * weight(case) * half))
+    return _Rows(*(np.array(column, np.float64) for column in zip(*rows, strict=True)))
+
+
+def _shares(cases: Sequence[Case], weight: Callable[[Case], float]) -> dict[str, float]:
+    totals: dict[str, float] = defaultdict(float)
+    for case in cases:
+        totals[case.part] += weight(case)
+    return {part: PARTS[part] / total for part, total in totals.items()}
+
+
+def _named(weights: Array) -> dict[str, float]:
+    names = ["bias", *features(Signals())]
+    return {name: round(float(value), 3) for name, value in zip(names, weights, strict=True)}
+
+
+def _regression(
+    inputs: Array,
+    labels: Array,
+    weights: Array,
+    *,
+    ridge: float,
+    start: Array | None = None,
+    given: Array | float = 0.0,
+) -> Array:
+    """With a small ridge, and on top of what is `given`. No signal may count against a memory: each was made so that
+    more of it is better, and a negative weight would only be learnt from what is peculiar to the data."""
+    weights = weights / weights.sum()
+    beta = np.r_[-2.0, np.zeros(inputs.shape[1] - 1)] if start is None else start
+    ridges = np.r_[0.0, np.full(len(beta) - 1, ridge)]
+    # The longest step that cannot overshoot.
+    pace = 1 / (np.linalg.norm(inputs.T @ (inputs * weights[:, None]), 2) / 4 + ridge)
     ahead, momentum = beta, 1.0
     for _ in range(STEPS):
-        chance = 1 / (1 + np.exp(-inputs @ ahead))
-        stepped = ahead - PACE * (inputs.T @ (weights * (chance - labels)) / len(labels) + ridge * ahead)
+        chance = 1 / (1 + np.exp(-(given + inputs @ ahead)))
+        stepped = ahead - pace * (inputs.T @ (weights * (chance - labels)) + ridges * ahead)
         stepped[1:] = np.maximum(stepped[1:], 0)
         # Nesterov's: a look ahead saves nine steps in ten.
         faster = (1 + (1 + 4 * momentum**2) ** 0.5) / 2
@@ -209,24 +288,29 @@ def _regression(inputs: Array, labels: Array, weights: Array) -> Array:
 
 def _cross_validated(cases: Sequence[Case]) -> dict[str, Any]:
     """What the confidence does on histories it was not fitted on: of each ask, the candidate that decides. Recall and
-    shares are those of whole histories, calibration is that of all sizes."""
+    shares are those of whole histories and of small stores, calibration is that of all sizes and of small stores."""
     groups = sorted({case.group for case in cases})
-    best: dict[str, list[float]] = {}
-    share = _shares(cases)
-    chances, truths, shares = [], [], []
+    decided: list[tuple[Case, float, bool]] = []
     for fold in range(FOLDS):
         held = set(groups[fold::FOLDS])
-        _, beta = _fit([case for case in cases if case.group not in held])
+        model = _fit([case for case in cases if case.group not in held])
         for case, inputs, helped in _prepared([case for case in cases if case.group in held]):
-            sure = 1 / (1 + np.exp(-inputs @ beta))
-            if case.whole:
-                best.setdefault(case.kind, []).append(float(sure.max()))
-            chances.append(float(sure.max()))
-            truths.append(float(helped[int(np.argmax(sure))]))
-            shares.append(share[case.part])
+            sure = model.sure(inputs, case.candidates[0][1].few)
+            decided.append((case, float(sure.max()), bool(helped[int(np.argmax(sure))])))
+    small = [one for one in decided if one[0].memories <= SMALL]
+    return {
+        "calibration_error": _calibration_error(decided),
+        **_separation([one for one in decided if one[0].whole]),
+        "small_stores": {"calibration_error": _calibration_error(small), **_separation(small)},
+    }
+
+
+def _separation(decided: Sequence[tuple[Case, float, bool]]) -> dict[str, Any]:
+    best: dict[str, list[float]] = {}
+    for case, sure, _ in decided:
+        best.setdefault(case.kind, []).append(sure)
     own, foreign = np.array(best["own"]), np.array(best["foreign"])
     return {
-        "calibration_error": round(_calibration_error(np.array(chances), np.array(truths), np.array(shares)), 4),
         "recall_at_5_percent_foreign": round(float((own > np.quantile(foreign, 0.95)).mean()), 3),
         "recall_at_10_percent_foreign": round(float((own > np.quantile(foreign, 0.90)).mean()), 3),
         **{
@@ -236,15 +320,21 @@ def _cross_validated(cases: Sequence[Case]) -> dict[str, Any]:
     }
 
 
-def _calibration_error(chances: Array, truths: Array, shares: Array) -> float:
-    """The mean distance between how sure it was and how often it was right, in ten steps; half of the asks deserve."""
+def _calibration_error(decided: Sequence[tuple[Case, float, bool]]) -> float:
+    """The mean distance between how sure it was and how often it was right, in ten steps; each kind of ask weighs as
+    in the fit."""
+    share = _shares([case for case, _, _ in decided], lambda case: 1.0)
+    chances, truths, shares = (
+        np.array(column, np.float64)
+        for column in zip(*((sure, right, share[case.part]) for case, sure, right in decided), strict=True)
+    )
     error = 0.0
     for low in np.arange(0, 1, 0.1):
         inside = (chances >= low) & (chances < low + 0.1)
         if inside.any():
             gap = np.average(chances[inside] - truths[inside], weights=shares[inside])
             error += float(abs(gap) * shares[inside].sum() / shares.sum())
-    return error
+    return round(error, 4)
 
 
 def _digest(file: Path) -> str:

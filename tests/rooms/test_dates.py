@@ -61,6 +61,25 @@ def test_a_span_is_understood(text: str, start: str, end: str) -> None:
     assert span(text) == (start, end)
 
 
+@pytest.mark.parametrize(
+    ("text", "present"),
+    [
+        ("What shall we eat tonight?", True),
+        ("What is due this week?", True),
+        ("Anything for this Friday?", True),
+        ("What did I say yesterday?", False),
+        ("what happened last week", False),
+        ("over the past 2 weeks", False),
+        ("what was settled before this week", False),
+        ("since 3 May 2026", False),
+    ],
+)
+def test_the_present_is_told_from_the_past(text: str, present: bool) -> None:
+    found = spoken_of(text, NOW.timestamp())
+    assert found is not None
+    assert found.present is present
+
+
 @pytest.mark.parametrize(("text", "days"), [("two weeks ago", 14), ("a couple of weeks ago", 14), ("3 months ago", 90),
                                             ("a year ago", 365), ("a few days ago", 3)])  # fmt: skip
 def test_some_time_ago_is_around_then(text: str, days: int) -> None:

@@ -262,6 +262,13 @@ def test_a_question_about_a_time_prefers_what_was_said_then(history: History, as
     }
 
 
+def test_a_question_about_the_present_counts_nothing_as_of_another_time(history: History) -> None:
+    for ago in (0, 30):
+        history.say(f"The fence needs paint, take {ago}.", session="", at=(NOW - timedelta(days=ago)).timestamp())
+    found = history.ask("Which paint does the fence need today?")
+    assert [hit.signals.dated for _, hit in found] == [1.0, 0.5]
+
+
 def test_what_is_out_of_scope_is_neither_found_nor_counted(history: History) -> None:
     for number in range(20):
         history.say(f"Private marmalade thought {number}.", session="private")
@@ -315,6 +322,7 @@ def test_lanes_and_signals_are_in_range_and_agree_with_one_another(history: Hist
         assert 0 <= one.names <= 1
         assert one.information >= 0
         assert one.dated in (0.0, 0.5, 1.0)
+        assert 0 <= one.few <= 1
         assert np.isfinite([hit.score, one.similarity]).all()
         assert len(hit.terms) == one.matched
         assert (one.coverage > 0) or not hit.terms
@@ -340,6 +348,25 @@ def test_names_that_are_missing_are_told(history: History) -> None:
     other_name = history.ask("When does Oskar have his violin lesson?")[0][1]
     assert with_name.signals.names == 1.0
     assert other_name.signals.names == 0.0
+
+
+def test_few_memories_are_told_from_many(history: History) -> None:
+    history.say("The heron nests by the pond.", session="")
+    alone = history.ask("Where does the heron nest?")[0][1].signals.few
+    live(history)
+    some = history.ask("Where does the heron nest?")[0][1].signals.few
+    history.say(*(f"Entry {number} of a long ledger." for number in range(500)), session="ledger")
+    many = history.ask("Where does the heron nest?")[0][1].signals.few
+    assert 1 > alone > some > many == 0
+
+
+def test_a_memory_is_no_part_of_the_background_it_is_measured_against(history: History) -> None:
+    live(history)
+    found = {text: hit.signals.similarity for text, hit in history.ask("When is Lina's violin lesson?")}
+    best = max(found, key=lambda text: found[text])
+    assert "violin" in best
+    # Of these twelve and the eight taken for granted, none is 4.3 deviations from the mean if it counts itself.
+    assert found[best] > 5
 
 
 def test_as_many_candidates_as_asked_for_and_no_more(history: History) -> None:

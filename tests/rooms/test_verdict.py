@@ -125,6 +125,19 @@ def test_beside_a_sure_memory_a_much_weaker_one_stays_out() -> None:
     assert "its share of the best" in verdict.judged[-1].reason
 
 
+@given(strength=st.floats(0, 1), more=st.floats(0, 1), few=st.floats(0, 1))
+def test_no_signal_counts_against_a_memory_in_a_store_of_any_size(strength: float, more: float, few: float) -> None:
+    less, more = sorted((strength, more))
+    weaker, stronger = (replace(signals_of(one), few=few) for one in (less, more))
+    assert confidence(weaker) <= confidence(stronger)
+
+
+def test_among_few_memories_strong_signals_are_surer_and_weak_ones_less() -> None:
+    strong, weak = signals_of(0.8), signals_of(0.1)
+    assert confidence(replace(strong, few=0.6)) > confidence(strong)
+    assert confidence(replace(weak, few=0.6)) < confidence(weak)
+
+
 def test_no_candidates_are_silence_with_a_reason() -> None:
     assert judge([], S4) == Verdict((), (), "nothing in scope shares a word or a meaning with the ask")
 

@@ -1,7 +1,7 @@
 """How sure are we that a candidate answers the ask: a calibrated probability from scale-free signals.
 
 The weights are fitted, not felt: `gate/data/confidence.json` holds them with where they came from, and
-`python -m bench.fit_gate` makes the file again.
+`python -m bench.fit_gate` makes the file again. Among few memories chance finds less, and the same signals say more.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import cache
 from operator import mul
 from pathlib import Path
+from typing import NamedTuple
 
 from foreword.model import Signals
 
@@ -48,16 +49,29 @@ def features(signals: Signals) -> dict[str, float]:
     }
 
 
+class _Weights(NamedTuple):
+    bias: float
+    features: Sequence[float]
+
+
 @cache
-def _model() -> tuple[float, Sequence[float]]:
-    """The bias, and the weights in the order of `features`."""
+def _model() -> tuple[_Weights, _Weights]:
+    """What counts everywhere, and what is added to it the more, the fewer memories there are; in the order of
+    `features`."""
     text = (Path(__file__).parent / "data" / "confidence.json").read_text("utf-8")
-    weights: dict[str, float] = json.loads(text)["weights"]
-    return weights["bias"], tuple(weights.get(name, 0.0) for name in features(Signals()))
+    model: dict[str, dict[str, float]] = json.loads(text)
+    everywhere, among_few = (
+        _Weights(model[part]["bias"], tuple(model[part].get(name, 0.0) for name in features(Signals())))
+        for part in ("weights", "among_few")
+    )
+    return everywhere, among_few
 
 
 def confidence(signals: Signals) -> float:
     """The probability that the memory helps with the ask, 0..1."""
-    bias, weights = _model()
-    total = bias + sum(map(mul, weights, features(signals).values()))
+    everywhere, among_few = _model()
+    values = features(signals).values()
+    total = everywhere.bias + sum(map(mul, everywhere.features, values))
+    if signals.few:
+        total += signals.few * (among_few.bias + sum(map(mul, among_few.features, values)))
     return 1 / (1 + math.exp(-min(max(total, -30.0), 30.0)))

@@ -11,7 +11,8 @@ from foreword.model.memory import Memory
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What recall knows about one candidate, free of scale: none of it depends on the store's size or the model.
+    """What recall knows about one candidate, free of scale: none of it depends on the model, nor on the store's size
+    but for `few`, which tells it.
 
     coverage      share of the ask's information (IDF mass) found in the memory itself, 0..1
     density       the largest share of it that stands within a few sentences
@@ -23,11 +24,12 @@ class Signals:
     asked         how much the ask as a whole could single out, in the same units: little in small talk
     present       share of it whose words occur anywhere in scope: what nobody ever spoke of cannot be answered
     lead          how far ahead of the sixth best conversation it is, as a share of the best
-    similarity    dense similarity as standard deviations above this scope's own background
+    similarity    dense similarity as standard deviations above the background: all else in this scope
     names         share of the ask's names, numbers and identifiers that it holds; 1 when the ask has none
     by_person     1 when a person said it, 0 when an agent or a tool did
     brevity       1 for a word, 0.5 for a hundred, towards 0 for a long text
-    dated         1 in the time the ask speaks of, 0 outside it, 0.5 when the ask speaks of none
+    dated         1 in the time the ask speaks of, 0 outside it, 0.5 when the ask speaks of none or of the present
+    few           how few memories are in scope: 1 for none, 0 from about five hundred on; chance finds less among few
     """
 
     coverage: float = 0.0
@@ -44,6 +46,7 @@ class Signals:
     by_person: float = 0.0
     brevity: float = 0.0
     dated: float = 0.5
+    few: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,15 +54,19 @@ _PATTERNS = tuple(
     )
 )
 _LENGTH_DAYS = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}
+_PRESENT = ("today", "tonight", "this morning", "this afternoon", "this evening")
 # "Three weeks ago" is seldom exact: a span reaches this share of its distance to either side.
 _SLACK = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
+    """`present` when it is the time one is in: what matters tonight may have been said long ago."""
+
     start: float
     end: float
     words: str
+    present: bool = False
 
     def holds(self, at: float) -> bool:
         return self.start <= at < self.end
@@ -99,7 +103,8 @@ def _span(match: re.Match[str], now: datetime) -> Span | None:
         start, end = datetime(1970, 1, 2), (start if bound == "before" else end)
     if end <= start:
         return None
-    return Span(start.timestamp(), end.timestamp(), " ".join(match[0].split()))
+    present = not bound and (given.get("near") in _PRESENT or given.get("which") == "this")
+    return Span(start.timestamp(), end.timestamp(), " ".join(match[0].split()), present)
 
 
 def _range(given: dict[str, str], now: datetime) -> tuple[datetime, datetime] | None:

@@ -22,6 +22,9 @@ from foreword.store import Facts, Floats, Slots
 
 # The best conversation is far ahead when five lie between it and the one it is measured against.
 _FAR_BEHIND = 5
+# Without one memory the background's deviation is smaller, but never by more than this: it is known of parts of
+# memories, and one memory may have many.
+_LEAST_DEVIATION = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +63,13 @@ class Field:
     similarity: Floats
     mean: float
     deviation: float
+    background: int
     terms: Sequence[Term]
     rarity: Floats
     present: NDArray[np.bool_]
     span: Span | None
     in_scope: int
+    few: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +182,21 @@ def _dated(field: Field) -> Floats:
     if field.span is None:
         return np.full(len(field.slots), 0.5, np.float32)
     inside = (field.facts.at >= field.span.start) & (field.facts.at < field.span.end)
-    return inside.astype(np.float32)
+    return np.where(inside, 1, 0.5 if field.span.present else 0).astype(np.float32)
+
+
+def _above_background(field: Field, order: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Similarity in deviations above the mean of all others: among a few memories, the one that is meant would raise
+    the very background it is measured against."""
+    if not field.deviation:
+        return np.zeros(len(order))
+    similarity = field.similarity[order].astype(np.float64)
+    others = field.background - 1
+    mean = (field.background * field.mean - similarity) / others
+    square = (field.background * (field.deviation**2 + field.mean**2) - similarity**2) / others
+    least = (_LEAST_DEVIATION * field.deviation) ** 2
+    above: NDArray[np.float64] = (similarity - mean) / np.sqrt(np.maximum(square - mean**2, least))
+    return above
 
 
 def _explained(
@@ -202,7 +221,6 @@ def _explained(
     names = np.array([term.name for term in field.terms], np.bool_)
     names_mass = float(field.rarity[names].sum())
     plain = np.array([term.weight >= PLAIN_WEIGHT for term in field.terms], np.bool_)
-    deviation = field.deviation or math.inf
     # In units of what it takes to find one memory among all.
     asked = mass / math.log(field.in_scope + 2)
     # One column for each signal, made for all hits at once: single numpy values are slow to read.
@@ -215,11 +233,12 @@ def _explained(
         "matched": np.count_nonzero(own & plain, axis=1),
         "present": np.full(len(order), field.rarity[field.present].sum() / mass),
         "lead": lead[order],
-        "similarity": (field.similarity[order] - field.mean) / deviation,
+        "similarity": _above_background(field, order),
         "names": (around & names) @ field.rarity / names_mass if names_mass else np.ones(len(order)),
         "by_person": field.facts.by_person[order].astype(np.float64),
         "brevity": 100 / (100 + field.facts.length[order]),
         "dated": dated[order],
+        "few": np.full(len(order), field.few),
     }
     signals = zip(*(_rounded(column) for column in columns.values()), strict=True)
     shown = zip(*(_rounded(lane[order]) for lane in lanes.values()), strict=True)

@@ -4,6 +4,7 @@ what it saw; `fusion` weighs it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -57,6 +58,8 @@ _UNSEEN = 300
 _TELLING = 30
 _UNSEEN_VECTORS = 8
 _USUAL_MEAN, _USUAL_DEVIATION = 0.1, 0.1
+# From this many memories on a scope is not small any more.
+_MANY = 500
 # A word that stands in more of the memories than this share, and in more than a few, is nobody's kin: it tells nothing.
 _KIN_SHARE, _KIN_FEW = 0.03, 8
 _WORD_POOL = 128
@@ -105,11 +108,13 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
         similarity=similarity,
         mean=mean,
         deviation=deviation,
+        background=view.size + _UNSEEN_VECTORS,
         terms=query.terms,
         rarity=words.rarity,
         present=words.present,
         span=query.span,
         in_scope=view.size + _UNSEEN,
+        few=max(0.0, 1 - math.log(view.size + 1) / math.log(_MANY)),
     )
     return rank(found, Recipe(), limit=limit or settings.candidates)
 
