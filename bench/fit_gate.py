@@ -4,7 +4,7 @@
 Each question is asked of its own history (memories of its evidence sessions help, the others do not), of other people's
 histories (nothing helps), and beside it stand asks that deserve no memory. Histories are cut to several sizes and
 questions to their rarest words, so that the confidence means the same in a small store and a large one, for a long
-question and a short one. The weights come first, mostly from whole histories; then what is added to them among few
+question and a short one. The weights come first, from whole conversations; then what is added to them among few
 memories, also from stores that hold only some of what the person said. LoCoMo is never fitted on: its licence does not
 allow it.
 """
@@ -17,8 +17,8 @@ import json
 import random
 import sys
 import tempfile
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -33,8 +33,8 @@ from foreword.model import Signals
 from foreword.recall import understand
 
 TARGET = Path(__file__).resolve().parents[1] / "src/foreword/gate/data/confidence.json"
-# Sessions beside the evidence, from a store of a few days to the whole history, and how much each size weighs.
-SIZES = {2: 0.5, 10: 1.0, None: 2.0}
+# Sessions beside the evidence: from a store of a few days to the whole history.
+SIZES = (2, 10, None)
 # What the person said beside the evidence, in messages, where nothing else was recorded.
 NOTES = (4, 16, 48)
 # A store this small is reported apart.
@@ -55,6 +55,7 @@ ROUNDS = 4
 STEPS = 2000
 
 Array = NDArray[np.float64]
+_NAMES = 1 + list(features(Signals())).index("names")
 _Prepared: TypeAlias = "tuple[Case, Array, NDArray[np.bool_]]"
 
 
@@ -67,7 +68,7 @@ class Case:
     memories: int
     candidates: Sequence[tuple[bool, Signals]]
     whole: bool = False
-    weight: float = 1.0
+    notes: bool = False
 
     @property
     def part(self) -> str:
@@ -82,7 +83,10 @@ class Model:
     among_few: Array
 
     def sure(self, inputs: Array, few: float) -> Array:
-        chance: Array = 1 / (1 + np.exp(-inputs @ (self.everywhere + few * self.among_few)))
+        """As `foreword.gate.confidence` has it."""
+        added = inputs @ self.among_few
+        added = np.where(added > 0, added * inputs[:, _NAMES], added)
+        chance: Array = 1 / (1 + np.exp(-(inputs @ self.everywhere + few * added)))
         return chance
 
 
@@ -126,9 +130,9 @@ def _cases(haystacks: Sequence[Haystack], silences: Sequence[tuple[str, str]]) -
         for place, haystack in enumerate(haystacks):
             question = haystack.questions[0]
             others = [other for other in haystacks if other is not haystack]
-            stores = [(_cut(haystack, size, dice), weight) for size, weight in SIZES.items()]
-            stores += [(_notes(haystack, count, dice), 0.0) for count in NOTES]
-            for store, weight in stores:
+            stores = [(_cut(haystack, size, dice), False) for size in SIZES]
+            stores += [(_notes(haystack, count, dice), True) for count in NOTES]
+            for store, notes in stores:
                 keys = {key for key, _, _ in store.sessions}
                 asks: list[tuple[str, str, Question | None]] = []
                 if question.answerable:
@@ -139,7 +143,7 @@ def _cases(haystacks: Sequence[Haystack], silences: Sequence[tuple[str, str]]) -
                 asks += [(FOREIGN_SHORT, _short(one.text), None) for one in strangers[:SHORT_STRANGERS]]
                 asks += [(*dice.choice(silences), None) for _ in range(SILENT_ASKS)]
                 with store.filled(Path(folder)) as foreword:
-                    yield from (_case(foreword, store, *ask, weight=weight) for ask in asks)
+                    yield from (_case(foreword, store, *ask, notes=notes) for ask in asks)
             if sys.stderr.isatty():
                 print(f"\r{place + 1} of {len(haystacks)} histories", end="", file=sys.stderr, flush=True)
 
@@ -175,9 +179,7 @@ def _short(text: str) -> str:
     return " ".join(word for word in words if word in kept)
 
 
-def _case(
-    foreword: Foreword, store: Haystack, kind: str, text: str, question: Question | None, *, weight: float
-) -> Case:
+def _case(foreword: Foreword, store: Haystack, kind: str, text: str, question: Question | None, *, notes: bool) -> Case:
     candidates = [
         (
             question is not None and one.memory.session.removeprefix(SESSION_PREFIX) in question.evidence,
@@ -187,7 +189,7 @@ def _case(
     ]
     group, _, cut = store.id.partition(CUT)
     memories = sum(len(turns) for _, _, turns in store.sessions)
-    return Case(group, kind, memories, candidates, whole=not cut, weight=weight)
+    return Case(group, kind, memories, candidates, whole=not cut, notes=notes)
 
 
 def _prepared(cases: Sequence[Case]) -> list[_Prepared]:
@@ -209,10 +211,10 @@ def _fit(cases: Sequence[Case]) -> Model:
     prepared = _prepared(cases)
     everywhere: Array | None = None
     for _ in range(ROUNDS):
-        rows = _deciding([one for one in prepared if one[0].weight], everywhere, lambda case: case.weight)
+        rows = _deciding([one for one in prepared if not one[0].notes], everywhere)
         everywhere = _regression(rows.inputs, rows.labels, rows.weights, ridge=RIDGE)
     assert everywhere is not None
-    rows = _deciding(prepared, everywhere, lambda case: 1.0)
+    rows = _deciding(prepared, everywhere)
     among_few = _regression(
         rows.inputs * rows.few[:, None],
         rows.labels,
@@ -232,8 +234,8 @@ class _Rows:
     weights: Array
 
 
-def _deciding(prepared: Sequence[_Prepared], beta: Array | None, weight: Callable[[Case], float]) -> _Rows:
-    share = _shares([case for case, _, _ in prepared], weight)
+def _deciding(prepared: Sequence[_Prepared], beta: Array | None) -> _Rows:
+    share = _shares([case for case, _, _ in prepared])
     rows: list[tuple[Array, float, float, float]] = []
     for case, inputs, helped in prepared:
         sure = inputs @ beta if beta is not None else -np.arange(len(inputs), dtype=np.float64)
@@ -243,15 +245,13 @@ def _deciding(prepared: Sequence[_Prepared], beta: Array | None, weight: Callabl
             if len(among):
                 best = inputs[among[np.argmax(sure[among])]]
                 half = 0.5 if helped.any() and not label else 1.0
-                rows.append((best, few, float(label), share[case.part] * weight(case) * half))
+                rows.append((best, few, float(label), share[case.part] * half))
     return _Rows(*(np.array(column, np.float64) for column in zip(*rows, strict=True)))
 
 
-def _shares(cases: Sequence[Case], weight: Callable[[Case], float]) -> dict[str, float]:
-    totals: dict[str, float] = defaultdict(float)
-    for case in cases:
-        totals[case.part] += weight(case)
-    return {part: PARTS[part] / total for part, total in totals.items()}
+def _shares(cases: Sequence[Case]) -> dict[str, float]:
+    counts = Counter(case.part for case in cases)
+    return {part: PARTS[part] / count for part, count in counts.items()}
 
 
 def _named(weights: Array) -> dict[str, float]:
@@ -323,7 +323,7 @@ def _separation(decided: Sequence[tuple[Case, float, bool]]) -> dict[str, Any]:
 def _calibration_error(decided: Sequence[tuple[Case, float, bool]]) -> float:
     """The mean distance between how sure it was and how often it was right, in ten steps; each kind of ask weighs as
     in the fit."""
-    share = _shares([case for case, _, _ in decided], lambda case: 1.0)
+    share = _shares([case for case, _, _ in decided])
     chances, truths, shares = (
         np.array(column, np.float64)
         for column in zip(*((sure, right, share[case.part]) for case, sure, right in decided), strict=True)

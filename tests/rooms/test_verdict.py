@@ -138,6 +138,11 @@ def test_among_few_memories_strong_signals_are_surer_and_weak_ones_less() -> Non
     assert confidence(replace(weak, few=0.6)) < confidence(weak)
 
 
+def test_what_lacks_the_name_gains_nothing_among_few_memories() -> None:
+    nameless = replace(signals_of(0.8), names=0.0)
+    assert confidence(replace(nameless, few=0.6)) == confidence(nameless)
+
+
 def test_no_candidates_are_silence_with_a_reason() -> None:
     assert judge([], S4) == Verdict((), (), "nothing in scope shares a word or a meaning with the ask")
 

@@ -73,5 +73,7 @@ def confidence(signals: Signals) -> float:
     values = features(signals).values()
     total = everywhere.bias + sum(map(mul, everywhere.features, values))
     if signals.few:
-        total += signals.few * (among_few.bias + sum(map(mul, among_few.features, values)))
+        added = among_few.bias + sum(map(mul, among_few.features, values))
+        # However little there is that chance could find: what lacks the name that was asked for gains nothing by it.
+        total += signals.few * (added * signals.names if added > 0 else added)
     return 1 / (1 + math.exp(-min(max(total, -30.0), 30.0)))
