@@ -20,6 +20,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -28,7 +29,7 @@ from numpy.typing import NDArray
 
 from bench.sets import SESSION_PREFIX, Haystack, Question, find, longmemeval, silence
 from foreword import Foreword
-from foreword.gate import features
+from foreword.gate import features, gain
 from foreword.model import Signals
 from foreword.recall import understand
 
@@ -39,9 +40,9 @@ SIZES = (2, 10, None)
 NOTES = (4, 16, 48)
 # A store this small is reported apart.
 SMALL = 50
-STRANGERS = 5
+STRANGERS = 4
 SHORT_STRANGERS = 2
-SILENT_ASKS = 8
+SILENT_ASKS = 6
 SHORT_TERMS = 3
 FOLDS = 5
 CUT = "-cut-"
@@ -55,7 +56,6 @@ ROUNDS = 4
 STEPS = 2000
 
 Array = NDArray[np.float64]
-_NAMES = 1 + list(features(Signals())).index("names")
 _Prepared: TypeAlias = "tuple[Case, Array, NDArray[np.bool_]]"
 
 
@@ -82,10 +82,11 @@ class Model:
     everywhere: Array
     among_few: Array
 
-    def sure(self, inputs: Array, few: float) -> Array:
+    def sure(self, case: Case, inputs: Array) -> Array:
         """As `foreword.gate.confidence` has it."""
+        few, gains = (np.array([of(one) for _, one in case.candidates]) for of in (attrgetter("few"), gain))
         added = inputs @ self.among_few
-        added = np.where(added > 0, added * inputs[:, _NAMES], added)
+        added = np.where(added > 0, added * gains, added)
         chance: Array = 1 / (1 + np.exp(-(inputs @ self.everywhere + few * added)))
         return chance
 
@@ -125,27 +126,41 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _cases(haystacks: Sequence[Haystack], silences: Sequence[tuple[str, str]]) -> Iterator[Case]:
-    dice = random.Random(11)
+    # The stores of notes roll dice of their own: the weights that count everywhere do not change with them.
+    dice, dice_of_notes = random.Random(11), random.Random(12)
     with tempfile.TemporaryDirectory() as folder:
         for place, haystack in enumerate(haystacks):
-            question = haystack.questions[0]
-            others = [other for other in haystacks if other is not haystack]
-            stores = [(_cut(haystack, size, dice), False) for size in SIZES]
-            stores += [(_notes(haystack, count, dice), True) for count in NOTES]
-            for store, notes in stores:
-                keys = {key for key, _, _ in store.sessions}
-                asks: list[tuple[str, str, Question | None]] = []
-                if question.answerable:
-                    asks += [("own", question.text, question), ("short", _short(question.text), question)]
-                strangers = [one.questions[0] for one in dice.sample(others, STRANGERS)]
-                strangers = [one for one in strangers if not one.evidence & keys]
-                asks += [("foreign", one.text, None) for one in strangers]
-                asks += [(FOREIGN_SHORT, _short(one.text), None) for one in strangers[:SHORT_STRANGERS]]
-                asks += [(*dice.choice(silences), None) for _ in range(SILENT_ASKS)]
-                with store.filled(Path(folder)) as foreword:
-                    yield from (_case(foreword, store, *ask, notes=notes) for ask in asks)
+            for size in SIZES:
+                yield from _asked(_cut(haystack, size, dice), haystacks, silences, dice, Path(folder))
+            for count in NOTES:
+                store = _notes(haystack, count, dice_of_notes)
+                yield from _asked(store, haystacks, silences, dice_of_notes, Path(folder), notes=True)
             if sys.stderr.isatty():
                 print(f"\r{place + 1} of {len(haystacks)} histories", end="", file=sys.stderr, flush=True)
+
+
+def _asked(
+    store: Haystack,
+    haystacks: Sequence[Haystack],
+    silences: Sequence[tuple[str, str]],
+    dice: random.Random,
+    folder: Path,
+    *,
+    notes: bool = False,
+) -> Iterator[Case]:
+    question = store.questions[0]
+    keys = {key for key, _, _ in store.sessions}
+    asks: list[tuple[str, str, Question | None]] = []
+    if question.answerable:
+        asks += [("own", question.text, question), ("short", _short(question.text), question)]
+    others = [other.questions[0] for other in haystacks if other.questions[0] is not question]
+    strangers = [one for one in dice.sample(others, STRANGERS) if not one.evidence & keys]
+    asks += [("foreign", one.text, None) for one in strangers]
+    if notes:
+        asks += [(FOREIGN_SHORT, _short(one.text), None) for one in strangers[:SHORT_STRANGERS]]
+    asks += [(*dice.choice(silences), None) for _ in range(SILENT_ASKS)]
+    with store.filled(folder) as foreword:
+        yield from (_case(foreword, store, *ask, notes=notes) for ask in asks)
 
 
 def _cut(haystack: Haystack, size: int | None, dice: random.Random) -> Haystack:
@@ -180,12 +195,14 @@ def _short(text: str) -> str:
 
 
 def _case(foreword: Foreword, store: Haystack, kind: str, text: str, question: Question | None, *, notes: bool) -> Case:
+    found = foreword.search(text, limit=foreword.settings.recall.candidates)
     candidates = [
         (
             question is not None and one.memory.session.removeprefix(SESSION_PREFIX) in question.evidence,
             one.candidate.signals,
         )
-        for one in foreword.search(text, limit=foreword.settings.recall.candidates)
+        # In recall's own order: the gate's follows from the very weights that are to be fitted.
+        for one in sorted(found, key=lambda one: -one.candidate.score)
     ]
     group, _, cut = store.id.partition(CUT)
     memories = sum(len(turns) for _, _, turns in store.sessions)
@@ -295,7 +312,7 @@ def _cross_validated(cases: Sequence[Case]) -> dict[str, Any]:
         held = set(groups[fold::FOLDS])
         model = _fit([case for case in cases if case.group not in held])
         for case, inputs, helped in _prepared([case for case in cases if case.group in held]):
-            sure = model.sure(inputs, case.candidates[0][1].few)
+            sure = model.sure(case, inputs)
             decided.append((case, float(sure.max()), bool(helped[int(np.argmax(sure))])))
     small = [one for one in decided if one[0].memories <= SMALL]
     return {

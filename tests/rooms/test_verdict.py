@@ -143,6 +143,14 @@ def test_what_lacks_the_name_gains_nothing_among_few_memories() -> None:
     assert confidence(replace(nameless, few=0.6)) == confidence(nameless)
 
 
+def test_one_word_in_common_gains_nothing_among_few_memories_when_most_of_the_ask_is_missing() -> None:
+    most, little = (replace(signals_of(0.8), matched=1, coverage=held) for held in (0.5, 0.3))
+    assert confidence(replace(most, few=0.6)) > confidence(most)
+    assert confidence(replace(little, few=0.6)) == confidence(little)
+    several = replace(little, matched=3)
+    assert confidence(replace(several, few=0.6)) > confidence(several)
+
+
 def test_no_candidates_are_silence_with_a_reason() -> None:
     assert judge([], S4) == Verdict((), (), "nothing in scope shares a word or a meaning with the ask")
 

@@ -1,7 +1,18 @@
 """Candidates in, verdicts with reasons out. Pure."""
 
-from foreword.gate.confidence import confidence, features
+from foreword.gate.confidence import confidence, features, gain
 from foreword.gate.tuning import Agreement, PastTurn, Proposal, propose
 from foreword.gate.verdict import GatePolicy, judge, lenders
 
-__all__ = ["Agreement", "GatePolicy", "PastTurn", "Proposal", "confidence", "features", "judge", "lenders", "propose"]
+__all__ = [
+    "Agreement",
+    "GatePolicy",
+    "PastTurn",
+    "Proposal",
+    "confidence",
+    "features",
+    "gain",
+    "judge",
+    "lenders",
+    "propose",
+]

@@ -20,6 +20,9 @@ from foreword.model import Signals
 _FAR_DEVIATIONS = 8.0
 # Terms that single a memory out this many times over leave nothing to chance.
 _MUCH_INFORMATION = 3.0
+# Fewer words in common than this are about the ask only when they are this share of it.
+_WORDS_IN_COMMON = 3
+_SHARE_IN_COMMON = 0.4
 
 
 def features(signals: Signals) -> dict[str, float]:
@@ -49,6 +52,13 @@ def features(signals: Signals) -> dict[str, float]:
     }
 
 
+def gain(signals: Signals) -> float:
+    """How much of what strong signals gain among few memories counts for this one, 0..1. However little there is that
+    chance could find: a memory that lacks the name asked for, or most of the rest, is of another matter."""
+    about = signals.matched >= _WORDS_IN_COMMON or signals.coverage >= _SHARE_IN_COMMON
+    return signals.names if about else 0.0
+
+
 class _Weights(NamedTuple):
     bias: float
     features: Sequence[float]
@@ -74,6 +84,5 @@ def confidence(signals: Signals) -> float:
     total = everywhere.bias + sum(map(mul, everywhere.features, values))
     if signals.few:
         added = among_few.bias + sum(map(mul, among_few.features, values))
-        # However little there is that chance could find: what lacks the name that was asked for gains nothing by it.
-        total += signals.few * (added * signals.names if added > 0 else added)
+        total += signals.few * (added * gain(signals) if added > 0 else added)
     return 1 / (1 + math.exp(-min(max(total, -30.0), 30.0)))
