@@ -16,7 +16,7 @@ STARTED = monotonic()
 sys.path[:] = sys.path[-1:]
 COLD_DEADLINE_MS = 600
 LONGEST_PATH, LARGEST_INPUT, LARGEST_FAILURES = 100, 16_000_000, 64_000
-doing = "the host did not end its input in time"
+doing = "nothing was begun in time"
 
 
 def folder_of(user):
@@ -140,14 +140,18 @@ def reached(folder, until, cold):
         sleep(0.004)
 
 
-def carry(host, event, said, folder, until, cold):
+def carry(host, event, folder):
+    """The daemon is called before the host's input is read: it wakes up, or starts, meanwhile."""
     global doing
+    warm, cold = deadlines(folder, posix.environ)
+    line, until = reached(folder, wait_until(warm), cold)
+    doing = "the host did not end its input in time"
+    said = read_all(0)
     head = (
         f"POST /hook/{host}/{event} HTTP/1.1\r\nHost: foreword\r\nConnection: close\r\nContent-Length: {len(said)}\r\n"
     )
     again = True
     while True:
-        line, until = reached(folder, until, cold)
         doing = "the daemon did not answer in time"
         answer, body, length = b"", b"", -1
         try:
@@ -166,6 +170,7 @@ def carry(host, event, said, folder, until, cold):
             if answer or not again:
                 raise
             again = False
+            line, until = reached(folder, until, cold)
             continue
         if start[9:12] != b"200":
             raise ValueError("the daemon refused: " + body[:200].decode("utf-8", "replace"))
@@ -189,9 +194,7 @@ def main(host, event):
     signal(SIGALRM, too_late)
     try:
         folder = run_folder(posix.environ)
-        warm, cold = deadlines(folder, posix.environ)
-        until = wait_until(warm)
-        body = carry(host, event, read_all(0), folder, until, cold)
+        body = carry(host, event, folder)
         setitimer(ITIMER_REAL, 0)
         while body:
             body = body[posix.write(1, body) :]
