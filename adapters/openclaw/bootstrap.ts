@@ -1,0 +1,27 @@
+/** Which workspace files a session gets: the engine chooses, this carries the choice into the host's list. */
+import type { Foreword } from "../kit/client.ts";
+import type { BootstrapEvent, BootstrapFile } from "./host.ts";
+import { conversation, placeOf, type State } from "./state.ts";
+
+/** After this hook the host drops every entry of such sessions that does not bear this name, whatever its path. */
+const SURVIVES = "AGENTS.md";
+const FILTERED = new Set(["subagent", "heartbeat_cron"]);
+
+export async function choose(event: BootstrapEvent, foreword: Foreword, state: State, warn: (text: string) => void): Promise<void> {
+  const context = event.context;
+  const loaded = context?.bootstrapFiles;
+  if (!context || !Array.isArray(loaded)) return warn("the host told of no workspace files: they are left alone");
+  if (!context.workspaceDir) return warn("the host told of no workspace: its files are left alone");
+  const place = placeOf({ sessionKey: event.sessionKey ?? context.sessionKey, agentId: context.agentId });
+  const files = loaded.filter((one) => !one.missing).map((one) => one.name);
+  const answer = await foreword.call("bootstrap", { ...place, workspace: context.workspaceDir, files });
+  // These files are in the cached part of the prompt: a daemon that is away for a turn must not change them.
+  const chosen = answer ?? state.files.get(conversation(place));
+  if (answer) state.files.set(conversation(place), answer);
+  if (!chosen?.enabled) return;
+  const kept = loaded.filter((one) => chosen.keep.includes(one.name));
+  const added = chosen.add.map(({ name, path, content }) => ({ name, path, content, missing: false }));
+  // Copies: the host may keep its own entries for other sessions.
+  const named = (one: BootstrapFile) => (FILTERED.has(chosen.kind) ? { ...one, name: SURVIVES } : one);
+  context.bootstrapFiles = [...kept, ...added].map(named);
+}

@@ -1,0 +1,74 @@
+/**
+ * What the plugin knows between two hooks. The gateway loads this module twice, and a message arrives in one copy while
+ * its prompt is built in the other: only globalThis is shared. All of it is gone when the gateway restarts, and nothing
+ * is lost with it: what a session was given is kept by the engine.
+ */
+import type { BootstrapAnswer, BriefDocument } from "../kit/wire.ts";
+import type { Turn } from "./host.ts";
+
+/** Who asks, as Foreword's wire has it. A session key alone is not enough: by default all senders share one. */
+export interface Place {
+  session?: string;
+  agent?: string;
+  sender?: string;
+  channel?: string;
+}
+
+export interface Ahead {
+  text: string;
+  at: number;
+  brief: Promise<BriefDocument | undefined>;
+}
+
+/** Forgets what was put in first, so that a gateway that runs for months does not grow. */
+export class Few<V> extends Map<string, V> {
+  constructor(readonly most = 500) {
+    super();
+  }
+
+  override set(key: string, value: V): this {
+    this.delete(key);
+    super.set(key, value);
+    if (this.size > this.most) this.delete(this.keys().next().value as string);
+    return this;
+  }
+}
+
+export class State {
+  /** By run: a prompt is built again on every retry, and must not change. */
+  readonly runs = new Few<Promise<string>>();
+  /** By run: what the user said, without anything around it. */
+  readonly prompts = new Few<string>();
+  /** By place: briefs that were asked for when the message came. */
+  readonly ahead = new Few<Ahead[]>();
+  /** By place: the receipt of its last turn, or why there is none. */
+  readonly last = new Few<{ receipt: string; failure: string }>();
+  /** By conversation: who takes part in it. */
+  readonly places = new Few<Few<Place>>();
+  /** By conversation: the workspace files as they were last chosen. */
+  readonly files = new Few<BootstrapAnswer>();
+  /** Conversations where /foreword off was said. */
+  readonly off = new Few<true>();
+}
+
+/** With the version in its name: a plugin that was updated does not find what its predecessor left. */
+const KEY = Symbol.for("foreword.openclaw.0.1.0");
+
+export function shared(): State {
+  const all = globalThis as unknown as Record<symbol, State | undefined>;
+  return (all[KEY] ??= new State());
+}
+
+/** What is not known is left out. */
+export function placeOf(turn: Turn): Place {
+  const told = { session: turn.sessionKey, agent: turn.agentId, sender: turn.senderId, channel: turn.channel };
+  return Object.fromEntries(Object.entries(told).filter(([, value]) => value)) as Place;
+}
+
+export function conversation(place: Place): string {
+  return JSON.stringify([place.agent ?? "", place.session ?? ""]);
+}
+
+export function person(place: Place): string {
+  return JSON.stringify([place.session ?? "", place.sender ?? ""]);
+}
