@@ -1,0 +1,1 @@
+"""The real hosts, each against a scripted model server that remembers what it was sent."""

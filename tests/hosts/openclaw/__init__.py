@@ -1,0 +1,1 @@
+"""A real OpenClaw gateway with the real plugin and a real daemon."""

@@ -1,0 +1,56 @@
+"""One gateway for all tests: it takes half a minute to be ready. Each test has sessions of its own in it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.hosts.openclaw.gateway import ADAPTERS, Gateway, hosts_folder
+
+HOSTS = hosts_folder()
+_PARTS = ("node24/node_modules/node/bin/node", "openclaw/node_modules/openclaw/openclaw.mjs")
+
+
+@pytest.fixture(scope="session")
+def plugin() -> Path:
+    """The plugin as it is shipped, built anew."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm is missing: install Node.js 20 or newer, then run `make setup`")
+    subprocess.run(["npm", "run", "--silent", "build"], cwd=ADAPTERS, check=True, capture_output=True, timeout=120)
+    return ADAPTERS / "openclaw"
+
+
+@pytest.fixture(scope="session")
+def gateway(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    if missing := [part for part in _PARTS if not (HOSTS / part).exists()]:
+        pytest.skip(f"{HOSTS / missing[0]} is missing: run `make hosts`")
+    one = Gateway(tmp_path_factory.mktemp("openclaw"), HOSTS)
+    try:
+        one.prepare()
+        one.start()
+        yield one
+    finally:
+        one.close()
+
+
+@pytest.fixture
+def session(request: pytest.FixtureRequest) -> str:
+    """A session key that no other test uses, of a form that is the owner's own."""
+    return request.node.name.removeprefix("test_").replace("_", "-")[:60]
+
+
+@pytest.fixture
+def remember(gateway: Gateway) -> Callable[..., str]:
+    """Keeps a memory of an earlier conversation."""
+
+    def keep(text: str, agent: str = "main", session: str = "earlier", **more: str) -> str:
+        found = gateway.call("ingest", content=text, session=f"agent:{agent}:{session}", agent=agent, **more)
+        assert found["outcome"] in ("stored", "known"), found
+        memory: str = found["id"]
+        return memory
+
+    return keep

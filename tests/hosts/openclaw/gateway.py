@@ -1,0 +1,281 @@
+"""One OpenClaw gateway with Foreword in it, in folders of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from foreword.serve.address import address
+from foreword.serve.client import Client
+
+from tests.hosts.model_server import ModelServer, Request
+
+ADAPTERS = Path(__file__).resolve().parents[3] / "adapters"
+VENV = Path(sys.executable).parent
+TOKEN = "gateway-token"
+READY_S = 180
+WORKSPACE = {
+    "SOUL.md": "SOUL-MARK: calm and exact.",
+    "USER.md": "USER-MARK: Erika.",
+    "AGENTS.md": "AGENTS-MARK: long rules of the house.",
+    "IDENTITY.md": "IDENTITY-MARK: a lobster.",
+    "MEMORY.md": "MEMORY-MARK: everything that ever happened.",
+    "TOOLS.md": "TOOLS-MARK: long prose about tools.",
+    "TOOLS_COMPACT.md": "COMPACT-MARK: ssh port 2222.",
+    "HEARTBEAT.md": "HEARTBEAT-MARK: look at the mail.",
+    "memory/2026-11-01.md": "DAY-MARK: a day.",
+}
+
+
+def hosts_folder() -> Path:
+    """Where `make hosts` puts them. Asked before a test has a home of its own."""
+    return Path(os.environ.get("FOREWORD_HOSTS") or Path.home() / ".cache" / "foreword-hosts")
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the host answered, what its model was sent meanwhile, and how long it took."""
+
+    text: str
+    requests: list[Request]
+    seconds: float
+
+    @property
+    def request(self) -> Request:
+        """What the model was sent first."""
+        return self.requests[0]
+
+
+def wait_until(holds: Callable[[], Any], what: str, within_s: float = 30.0) -> Any:
+    until = time.monotonic() + within_s
+    while not (found := holds()):
+        assert time.monotonic() < until, f"not in time: {what}"
+        time.sleep(0.05)
+    return found
+
+
+class Gateway:
+    def __init__(self, folder: Path, hosts: Path) -> None:
+        self.folder = folder
+        self.state = folder / "state"
+        self.workspace = folder / "workspace"
+        self.config = self.state / "openclaw.json"
+        self.log = folder / "gateway.log"
+        self.no_daemon = folder / "no-daemon"
+        self._node = hosts / "node24/node_modules/node/bin/node"
+        self._openclaw = hosts / "openclaw/node_modules/openclaw/openclaw.mjs"
+        self._process: subprocess.Popen[bytes] | None = None
+        self.model = ModelServer()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("FOREWORD_", "OPENCLAW_"))}
+        self.environ = {
+            **kept,
+            "PATH": f"{self._node.parent}:{os.environ['PATH']}",
+            "HOME": str(folder / "user"),
+            "OPENCLAW_HOME": str(folder / "user"),
+            "OPENCLAW_STATE_DIR": str(self.state),
+            "OPENCLAW_CONFIG_PATH": str(self.config),
+            "FOREWORD_HOME": str(folder / "foreword"),
+            "FOREWORD_CONFIG": str(folder / "foreword.toml"),
+        }
+        self.memory = Client(address(self.environ), self.environ)
+
+    def prepare(self) -> None:
+        """Everything but the start: a workspace, settings, and the plugin installed as a user installs it."""
+        for agent in ("workspace", "workspace-other"):
+            for name, text in WORKSPACE.items():
+                file = self.folder / agent / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(f"{text}\n")
+        (self.folder / "user").mkdir()
+        self.state.mkdir()
+        self.foreword_settings()
+        # What the plugin starts the daemon with; it fails for as long as a test wants no daemon.
+        start = self.folder / "start-foreword"
+        start.write_text(f'#!/bin/sh\n[ -e "{self.no_daemon}" ] && exit 3\nexec "{VENV}/foreword-daemon" --detach\n')
+        start.chmod(0o755)
+        model = {"id": "mock-1", "name": "Mock", "reasoning": False, "input": ["text"], "contextWindow": 128000}
+        cost = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
+        provider = {
+            "baseUrl": f"http://127.0.0.1:{self.model.port}/v1",
+            "apiKey": "sk-local",
+            "api": "openai-completions",
+            "models": [{**model, "maxTokens": 4096, "cost": cost}],
+        }
+        self.write(
+            {
+                "agents": {
+                    "defaults": {"workspace": str(self.workspace), "model": {"primary": "mock/mock-1"}},
+                    "list": [
+                        {"id": "main", "default": True},
+                        {"id": "other", "workspace": str(self.folder / "workspace-other")},
+                    ],
+                },
+                "models": {"mode": "replace", "providers": {"mock": provider}},
+                "gateway": {
+                    "mode": "local",
+                    "bind": "loopback",
+                    "port": self.port,
+                    "auth": {"mode": "token", "token": TOKEN},
+                    "http": {"endpoints": {"chatCompletions": {"enabled": True}}},
+                },
+                "memory": {"search": {"provider": "none"}},
+                "logging": {"file": str(self.folder / "openclaw.log")},
+            }
+        )
+        self.run("plugins", "install", "--link", str(ADAPTERS / "openclaw"), "--force", "--accept-capabilities")
+        settings = self.read()
+        entry = settings.setdefault("plugins", {}).setdefault("entries", {}).setdefault("foreword", {})
+        entry.update(enabled=True, hooks={"allowConversationAccess": True}, config={"command": [str(start)]})
+        self.write(settings)
+
+    def foreword_settings(self, text: str = "") -> None:
+        """Counts from Foreword's next answer. Patient: a busy machine is not what these tests are about."""
+        serve = "[serve]\ndeadline_ms = 3000\ncold_deadline_ms = 10000\n"
+        (self.folder / "foreword.toml").write_text(text + serve)
+
+    def read(self) -> dict[str, Any]:
+        settings: dict[str, Any] = json.loads(self.config.read_text())
+        return settings
+
+    def write(self, settings: dict[str, Any]) -> None:
+        whole = self.config.with_suffix(".new")
+        whole.write_text(json.dumps(settings, indent=2))
+        whole.replace(self.config)
+
+    def run(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [str(self._node), str(self._openclaw), *arguments],
+            env=self.environ,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=False,
+        )
+        assert done.returncode == 0, f"openclaw {' '.join(arguments)}:\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def start(self) -> None:
+        command = [str(self._node), str(self._openclaw), "gateway", "run", "--port", str(self.port)]
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [*command, "--bind", "loopback", "--auth", "token", "--token", TOKEN],
+                env=self.environ,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        wait_until(self._ready, f"the gateway, see {self.log}", READY_S)
+
+    def _ready(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, f"the gateway ended:\n{self.log.read_text()[-3000:]}"
+        try:
+            self._post("/v1/chat/completions", {}, {})
+        except urllib.error.HTTPError as error:
+            return error.code == 400
+        except OSError:
+            return False
+        return True
+
+    def close(self) -> None:
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGTERM)
+            try:
+                self._process.wait(20)
+            except subprocess.TimeoutExpired:
+                os.killpg(self._process.pid, signal.SIGKILL)
+                self._process.wait(20)
+        self.kill_daemon()
+        self.model.close()
+
+    def _post(self, path: str, body: object, headers: dict[str, str]) -> Any:
+        told = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json", **headers}
+        url = f"http://127.0.0.1:{self.port}{path}"
+        request = urllib.request.Request(url, json.dumps(body).encode(), told)
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return json.load(answer)
+
+    def turn(self, text: str, session: str, agent: str = "main") -> Reply:
+        """One turn through the gateway's own HTTP door: the code path of `openclaw agent`."""
+        key = f"agent:{agent}:{session}"
+        seen = len(self.model.requests)
+        began = time.monotonic()
+        body = {"model": f"openclaw/{agent}", "messages": [{"role": "user", "content": text}]}
+        answer = self._post("/v1/chat/completions", body, {"x-openclaw-session-key": key})
+        seconds = time.monotonic() - began
+        return Reply(answer["choices"][0]["message"]["content"], self.model.requests[seen:], seconds)
+
+    def chat(self, text: str, session: str, agent: str = "main") -> str:
+        """What the gateway's own chat answers, commands included."""
+        key = f"agent:{agent}:{session}"
+        told = {"sessionKey": key, "message": text, "idempotencyKey": str(time.monotonic_ns())}
+        door = ("--url", f"ws://127.0.0.1:{self.port}", "--token", TOKEN)
+        self.run("gateway", "call", "chat.send", "--params", json.dumps(told), "--json", *door)
+
+        def answered() -> str:
+            said = self.run("gateway", "call", "chat.history", "--params", json.dumps({"sessionKey": key}), "--json", *door)
+            messages = json.loads(said)["messages"]
+            return json.dumps(messages[-1]) if messages and messages[-1]["role"] == "assistant" else ""
+
+        found: str = wait_until(answered, f"an answer to {text}", 60)
+        return found
+
+    def call(self, action: str, **payload: Any) -> dict[str, Any]:
+        """Foreword's daemon, past the host."""
+        return self.memory.call(action, payload)
+
+    def kept(self, session: str, agent: str = "main") -> list[dict[str, Any]]:
+        """Every memory of one conversation, in order."""
+        key = f"agent:{agent}:{session}"
+        first = [one for one in self.call("sessions", limit=1000)["sessions"] if one["session"] == key]
+        if not first:
+            return []
+        rows = self.call("search", query="anything", limit=50, session=key, agent=agent)["results"]
+        ids = [one["id"] for one in rows if one["metadata"]["session"] == key]
+        found = self.call("get", ids=ids[:1], whole_session=True, session=key, agent=agent) if ids else {"memories": []}
+        memories: list[dict[str, Any]] = found["memories"]
+        return memories
+
+    @contextlib.contextmanager
+    def without_daemon(self) -> Iterator[None]:
+        """No daemon runs, and none can be started."""
+        self.no_daemon.touch()
+        try:
+            self.kill_daemon()
+            yield
+        finally:
+            self.no_daemon.unlink()
+
+    @contextlib.contextmanager
+    def stopped_daemon(self) -> Iterator[None]:
+        """The daemon is there and does not move."""
+        holder = self.call("status")["daemon"]["process"]
+        os.kill(holder, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(holder, signal.SIGCONT)
+
+    def kill_daemon(self) -> None:
+        if holder := self.memory.holder():
+            os.kill(holder, signal.SIGKILL)
+            wait_until(lambda: self.memory.holder() is None, "the daemon's end")
