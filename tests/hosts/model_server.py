@@ -1,7 +1,7 @@
 """A model that says what it is told to and remembers every request: an OpenAI-compatible server for hosts under test.
 
-`[[say:TEXT]]` in the newest user message is answered with TEXT, `[[tool:NAME {"json": "arguments"}]]` with a call of that
-tool, once; anything else with "Understood.".
+`[[say:TEXT]]` in the newest user message is answered with TEXT, `[[tool:NAME {"json": "arguments"}]]` with a call of
+that tool, once; anything else with "Understood.".
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from binascii import crc32
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -39,18 +40,20 @@ def gateway(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture
 def session(request: pytest.FixtureRequest) -> str:
-    """A session key that no other test uses, of a form that is the owner's own."""
-    return request.node.name.removeprefix("test_").replace("_", "-")[:60]
+    """A session key that no other test uses, and of which no word says who listens."""
+    return f"t{crc32(request.node.name.encode()):x}"
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def remember(gateway: Gateway) -> Callable[..., str]:
-    """Keeps a memory of an earlier conversation."""
+    """Keeps a memory of an earlier conversation, once: Foreword takes its own words back from nobody."""
+    known: dict[tuple[str, str, str], str] = {}
 
-    def keep(text: str, agent: str = "main", session: str = "earlier", **more: str) -> str:
-        found = gateway.call("ingest", content=text, session=f"agent:{agent}:{session}", agent=agent, **more)
-        assert found["outcome"] in ("stored", "known"), found
-        memory: str = found["id"]
-        return memory
+    def keep(text: str, agent: str = "main", session: str = "earlier") -> str:
+        if (agent, session, text) not in known:
+            found = gateway.call("ingest", content=text, session=f"agent:{agent}:{session}", agent=agent)
+            assert found["outcome"] == "stored", found
+            known[agent, session, text] = found["id"]
+        return known[agent, session, text]
 
     return keep

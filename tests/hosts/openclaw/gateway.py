@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,8 +19,8 @@ from typing import Any
 
 from foreword.serve.address import address
 from foreword.serve.client import Client
-
 from tests.hosts.model_server import ModelServer, Request
+from tests.hosts.openclaw.telegram import Telegram
 
 ADAPTERS = Path(__file__).resolve().parents[3] / "adapters"
 VENV = Path(sys.executable).parent
@@ -77,6 +78,7 @@ class Gateway:
         self._openclaw = hosts / "openclaw/node_modules/openclaw/openclaw.mjs"
         self._process: subprocess.Popen[bytes] | None = None
         self.model = ModelServer()
+        self.telegram = Telegram()
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -132,6 +134,19 @@ class Gateway:
                     "auth": {"mode": "token", "token": TOKEN},
                     "http": {"endpoints": {"chatCompletions": {"enabled": True}}},
                 },
+                "channels": {
+                    "telegram": {
+                        "enabled": True,
+                        "botToken": "123456:telegram-token",
+                        "apiRoot": self.telegram.root,
+                        "network": {"dangerouslyAllowPrivateNetwork": True},
+                        "dmPolicy": "open",
+                        "allowFrom": ["*"],
+                        "groupPolicy": "open",
+                        "groups": {"*": {"requireMention": False}},
+                        "streaming": {"mode": "off"},
+                    }
+                },
                 "memory": {"search": {"provider": "none"}},
                 "logging": {"file": str(self.folder / "openclaw.log")},
             }
@@ -171,40 +186,47 @@ class Gateway:
         return done.stdout
 
     def start(self) -> None:
+        # On a busy machine the host's own lease on its database may run out while it starts, and it gives up.
+        for _ in range(3):
+            self._process = self._started()
+            if wait_until(self._ready_or_gone, f"the gateway, see {self.log}", READY_S) == "ready":
+                return
+        raise AssertionError(f"the gateway does not start:\n{self.log.read_text()[-3000:]}")
+
+    def _started(self) -> subprocess.Popen[bytes]:
         command = [str(self._node), str(self._openclaw), "gateway", "run", "--port", str(self.port)]
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
+            return subprocess.Popen(
                 [*command, "--bind", "loopback", "--auth", "token", "--token", TOKEN],
                 env=self.environ,
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                start_new_session=True,
             )
-        wait_until(self._ready, f"the gateway, see {self.log}", READY_S)
 
-    def _ready(self) -> bool:
+    def _ready_or_gone(self) -> str:
         assert self._process is not None
-        assert self._process.poll() is None, f"the gateway ended:\n{self.log.read_text()[-3000:]}"
+        if self._process.poll() is not None:
+            return "gone"
         try:
             self._post("/v1/chat/completions", {}, {})
         except urllib.error.HTTPError as error:
-            return error.code == 400
+            return "ready" if error.code == 400 else ""
         except OSError:
-            return False
-        return True
+            return ""
+        return "ready"
 
     def close(self) -> None:
         if self._process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGTERM)
+            self._process.terminate()
             try:
                 self._process.wait(20)
             except subprocess.TimeoutExpired:
-                os.killpg(self._process.pid, signal.SIGKILL)
+                self._process.kill()
                 self._process.wait(20)
         self.kill_daemon()
+        self.telegram.close()
         self.model.close()
 
     def _post(self, path: str, body: object, headers: dict[str, str]) -> Any:
@@ -232,7 +254,9 @@ class Gateway:
         self.run("gateway", "call", "chat.send", "--params", json.dumps(told), "--json", *door)
 
         def answered() -> str:
-            said = self.run("gateway", "call", "chat.history", "--params", json.dumps({"sessionKey": key}), "--json", *door)
+            said = self.run(
+                "gateway", "call", "chat.history", "--params", json.dumps({"sessionKey": key}), "--json", *door
+            )
             messages = json.loads(said)["messages"]
             return json.dumps(messages[-1]) if messages and messages[-1]["role"] == "assistant" else ""
 
