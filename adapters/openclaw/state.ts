@@ -59,9 +59,13 @@ export function shared(): State {
   return (all[KEY] ??= new State());
 }
 
+/** What the gateway's own chat names as the sender: the program that the owner sits at, and no person. */
+const PROGRAM = /^(cli|webchat(-ui)?|gateway-client|openclaw-[a-z-]+)$/;
+
 /** What is not known is left out. */
 export function placeOf(turn: Turn): Place {
-  const told = { session: turn.sessionKey, agent: turn.agentId, sender: turn.senderId, channel: turn.channel };
+  const sender = turn.channel === "webchat" && PROGRAM.test(turn.senderId ?? "") ? undefined : turn.senderId;
+  const told = { session: turn.sessionKey, agent: turn.agentId, sender, channel: turn.channel };
   return Object.fromEntries(Object.entries(told).filter(([, value]) => value)) as Place;
 }
 

@@ -44,6 +44,13 @@ def session(request: pytest.FixtureRequest) -> str:
     return f"t{crc32(request.node.name.encode()):x}"
 
 
+@pytest.fixture
+def settings(gateway: Gateway) -> Iterator[Callable[[str], None]]:
+    """Changes Foreword's own settings for one test."""
+    yield gateway.foreword_settings
+    gateway.foreword_settings()
+
+
 @pytest.fixture(scope="session")
 def remember(gateway: Gateway) -> Callable[..., str]:
     """Keeps a memory of an earlier conversation, once: Foreword takes its own words back from nobody."""

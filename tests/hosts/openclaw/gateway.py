@@ -25,6 +25,7 @@ from tests.hosts.openclaw.telegram import Telegram
 ADAPTERS = Path(__file__).resolve().parents[3] / "adapters"
 VENV = Path(sys.executable).parent
 TOKEN = "gateway-token"
+HOOKS_TOKEN = "hooks-token"
 READY_S = 180
 WORKSPACE = {
     "SOUL.md": "SOUL-MARK: calm and exact.",
@@ -117,12 +118,12 @@ class Gateway:
             "api": "openai-completions",
             "models": [{**model, "maxTokens": 4096, "cost": cost}],
         }
-        self.write(
+        self.configure(
             {
                 "agents": {
                     "defaults": {"workspace": str(self.workspace), "model": {"primary": "mock/mock-1"}},
                     "list": [
-                        {"id": "main", "default": True},
+                        {"id": "main", "default": True, "workspace": str(self.workspace)},
                         {"id": "other", "workspace": str(self.folder / "workspace-other")},
                     ],
                 },
@@ -147,6 +148,7 @@ class Gateway:
                         "streaming": {"mode": "off"},
                     }
                 },
+                "hooks": {"enabled": True, "token": HOOKS_TOKEN, "path": "/hooks"},
                 "memory": {"search": {"provider": "none"}},
                 "logging": {"file": str(self.folder / "openclaw.log")},
             }
@@ -155,7 +157,7 @@ class Gateway:
         settings = self.read()
         entry = settings.setdefault("plugins", {}).setdefault("entries", {}).setdefault("foreword", {})
         entry.update(enabled=True, hooks={"allowConversationAccess": True}, config={"command": [str(start)]})
-        self.write(settings)
+        self.configure(settings)
 
     def foreword_settings(self, text: str = "") -> None:
         """Counts from Foreword's next answer. Patient: a busy machine is not what these tests are about."""
@@ -166,7 +168,7 @@ class Gateway:
         settings: dict[str, Any] = json.loads(self.config.read_text())
         return settings
 
-    def write(self, settings: dict[str, Any]) -> None:
+    def configure(self, settings: dict[str, Any]) -> None:
         whole = self.config.with_suffix(".new")
         whole.write_text(json.dumps(settings, indent=2))
         whole.replace(self.config)
@@ -246,6 +248,29 @@ class Gateway:
         seconds = time.monotonic() - began
         return Reply(answer["choices"][0]["message"]["content"], self.model.requests[seen:], seconds)
 
+    def write(self, text: str, sender: int, chat: int | None = None, topic: int | None = None) -> Reply:
+        """Somebody writes on Telegram, to the bot or into a group, and is answered there."""
+        seen, began = len(self.model.requests), time.monotonic()
+        sent = self.telegram.write(text, sender, chat, topic)
+        wait_until(lambda: self.telegram.sent[sent:], f"an answer on Telegram to {text}", 60)
+        seconds = time.monotonic() - began
+        return Reply(self.telegram.sent[sent]["text"], self.model.requests[seen:], seconds)
+
+    def webhook(self, text: str) -> Request:
+        """Another program asks for a turn; what the model was sent for it."""
+        seen = len(self.model.requests)
+        self._post("/hooks/agent", {"message": text, "deliver": False}, {"Authorization": f"Bearer {HOOKS_TOKEN}"})
+        return self.sent_with(text, seen)
+
+    def sent_with(self, text: str, after: int = 0) -> Request:
+        """The first request whose newest message holds a text."""
+        found: Request = wait_until(
+            lambda: next((one for one in self.model.requests[after:] if text in one.newest), None),
+            f"the model to be sent {text}",
+            60,
+        )
+        return found
+
     def chat(self, text: str, session: str, agent: str = "main") -> str:
         """What the gateway's own chat answers, commands included."""
         key = f"agent:{agent}:{session}"
@@ -278,6 +303,23 @@ class Gateway:
         found = self.call("get", ids=ids[:1], whole_session=True, session=key, agent=agent) if ids else {"memories": []}
         memories: list[dict[str, Any]] = found["memories"]
         return memories
+
+    @contextlib.contextmanager
+    def without_grant(self) -> Iterator[None]:
+        """The one permission that the plugin needs is taken back, in the running gateway."""
+        self._grant(given=False)
+        try:
+            yield
+        finally:
+            self._grant(given=True)
+
+    def _grant(self, *, given: bool) -> None:
+        applied = "config hot reload applied (plugins.entries.foreword.hooks.allowConversationAccess)"
+        before = self.log.read_text().count(applied)
+        settings = self.read()
+        settings["plugins"]["entries"]["foreword"]["hooks"]["allowConversationAccess"] = given
+        self.configure(settings)
+        wait_until(lambda: self.log.read_text().count(applied) > before, "the host to read its settings", 60)
 
     @contextlib.contextmanager
     def without_daemon(self) -> Iterator[None]:

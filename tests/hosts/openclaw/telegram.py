@@ -55,7 +55,9 @@ class Telegram:
 
     def write(self, text: str, sender: int, chat: int | None = None, topic: int | None = None) -> int:
         """A person writes to the bot, or into a group; how many answers had been sent by then."""
-        where = {"id": chat, "type": "supergroup", "title": "Rowing club"} if chat else {"id": sender, "type": "private"}
+        where = (
+            {"id": chat, "type": "supergroup", "title": "Rowing club"} if chat else {"id": sender, "type": "private"}
+        )
         if topic:
             where["is_forum"] = True
         with self._news:

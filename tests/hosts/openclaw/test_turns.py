@@ -162,3 +162,17 @@ def test_the_command_tells_switches_off_and_on_and_says_why(gateway: Gateway, se
     assert "Foreword is on" in gateway.chat("/foreword on", session)
     assert "platform nine" in gateway.turn(question, session).request.newest
     assert "platform nine" in gateway.chat("/foreword why", session)
+
+
+@pytest.mark.proves("L8")
+def test_without_the_grant_nothing_is_injected_and_the_turn_goes_on(
+    gateway: Gateway, session: str, remember: Remember
+) -> None:
+    remember("The night train to Vienna leaves from platform nine.")
+    question = "Which platform does the night train to Vienna leave from?"
+    with gateway.without_grant():
+        reply = gateway.turn(question, session)
+        assert reply.text == "Understood."
+        assert FRAME not in reply.request.raw.decode()
+        assert "nothing is injected or recorded until this is granted: openclaw config set" in gateway.log.read_text()
+    assert "platform nine" in gateway.turn(question, f"{session}-again").request.newest
