@@ -246,7 +246,9 @@ class Gateway:
         body = {"model": f"openclaw/{agent}", "messages": [{"role": "user", "content": text}]}
         answer = self._post("/v1/chat/completions", body, {"x-openclaw-session-key": key})
         seconds = time.monotonic() - began
-        return Reply(answer["choices"][0]["message"]["content"], self.model.requests[seen:], seconds)
+        # A subagent of an earlier turn may be at work as well.
+        requests = [one for one in self.model.requests[seen:] if text in one.newest]
+        return Reply(answer["choices"][0]["message"]["content"], requests, seconds)
 
     def write(self, text: str, sender: int, chat: int | None = None, topic: int | None = None) -> Reply:
         """Somebody writes on Telegram, to the bot or into a group, and is answered there."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.hosts.model_server import Request
-from tests.hosts.openclaw.gateway import WORKSPACE, Gateway
+from tests.hosts.openclaw.gateway import WORKSPACE, Gateway, wait_until
 
 Settings = Callable[[str], None]
 CHOOSING = 'profile = "aci"\n'
@@ -56,11 +56,10 @@ def test_a_subagent_gets_soul_alone(gateway: Gateway, session: str, settings: Se
     gateway.turn(f"Have it counted. [[tool:tool_call {json.dumps(arguments)}]]", session)
 
     def of_the_subagent() -> Request | None:
-        return next((one for one in gateway.model.requests[seen:] if "subagent" in one.system[:4000].lower()), None)
+        sent = [one for one in gateway.model.requests[seen:] if b"Count the oars" in one.raw]
+        return next((one for one in sent if b"Have it counted" not in one.raw), None)
 
-    request = gateway.sent_with("Count the oars", seen)
-    assert request is not None
-    request = [one for one in gateway.model.requests[seen:] if "Have it counted" not in json.dumps(one.conversation)][0]
+    request: Request = wait_until(of_the_subagent, "the subagent's turn", 60)
     assert files(request) == {"SOUL.md"}
 
 
