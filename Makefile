@@ -4,8 +4,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := src tests bench tools bin
 NODE := adapters/node_modules/.stamp
+HOSTS := $(or $(FOREWORD_HOSTS),$(HOME)/.cache/foreword-hosts)
 
-.PHONY: help demo test lint fmt bench setup reference clean
+.PHONY: help demo test lint fmt bench setup hosts reference clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +35,8 @@ reference: .venv/run.stamp ## Write docs/reference and the wire's types again fr
 
 setup: .venv/dev.stamp $(NODE) ## Install everything that development needs
 
+hosts: $(HOSTS)/node24/.stamp $(HOSTS)/openclaw/.stamp ## Install the agent programs that tests/hosts runs (1 GB, in ~/.cache/foreword-hosts)
+
 clean: ## Remove what the targets made
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache bench/out src/*.egg-info
 	rm -rf adapters/node_modules adapters/*/dist
@@ -58,3 +61,12 @@ clean: ## Remove what the targets made
 $(NODE): adapters/package-lock.json
 	@command -v npm >/dev/null || { echo "npm is missing: the adapters are not built or tested"; exit 0; }; \
 	echo "installing what the adapters are built with" && npm ci --prefix adapters --loglevel=error >/dev/null && touch $@
+
+# The versions that the adapters were made for. OpenClaw needs a newer Node than the adapters' own.
+$(HOSTS)/node24/.stamp: PACKAGE := node@24
+$(HOSTS)/openclaw/.stamp: PACKAGE := openclaw@2026.9.6
+$(HOSTS)/%/.stamp:
+	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer"; exit 1; }
+	@echo "installing $(PACKAGE) into $(@D)"
+	@mkdir -p $(@D) && cd $(@D) && { [ -e package.json ] || echo '{"private": true}' > package.json; } \
+	&& npm install --save-exact --no-audit --no-fund --loglevel=error $(PACKAGE) >/dev/null && touch $(@F)

@@ -30,8 +30,9 @@ export function askAhead(event: Received, context: { channelId?: string; session
 export function given(prompt: string, turn: Turn, foreword: Foreword, state: State): Promise<string> {
   const place = placeOf(turn);
   const text = prompt.trim();
-  const unasked = !text || turn.inputProvenance?.kind === "inter_session" || INNER_RUN.test(turn.sessionKey ?? "");
-  if (unasked || state.off.has(conversation(place))) return Promise.resolve("");
+  // Nobody asks there. A heartbeat is known by its trigger alone: its words are whatever the user has set.
+  const nobodys = turn.trigger === "heartbeat" || turn.inputProvenance?.kind === "inter_session";
+  if (!text || nobodys || INNER_RUN.test(turn.sessionKey ?? "") || state.off.has(conversation(place))) return Promise.resolve("");
   const known = turn.runId ? state.runs.get(turn.runId) : undefined;
   if (known) return known;
   const people = state.places.get(conversation(place)) ?? new Few<Place>(50);

@@ -1,7 +1,7 @@
 """A model that says what it is told to and remembers every request: an OpenAI-compatible server for hosts under test.
 
 `[[say:TEXT]]` in the newest user message is answered with TEXT, `[[tool:NAME {"json": "arguments"}]]` with a call of
-that tool, once; anything else with "Understood.".
+that tool, once; `[[fail]]` is answered with an error the first time; anything else with "Understood.".
 """
 
 from __future__ import annotations
@@ -67,6 +67,7 @@ _ABOVE = ("system", "developer")
 class ModelServer:
     def __init__(self) -> None:
         self.requests: list[Request] = []
+        self.failed = False
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -83,11 +84,15 @@ class ModelServer:
                 body = json.loads(raw)
                 if not self.path.endswith("/chat/completions"):
                     return self._send(b"{}", "application/json")
-                server.requests.append(Request(body, raw, time.monotonic()))
+                request = Request(body, raw, time.monotonic())
+                server.requests.append(request)
+                if "[[fail]]" in request.newest and not server.failed:
+                    server.failed = True
+                    return self._send(b'{"error": {"message": "overloaded"}}', "application/json", 503)
                 return self._send(*_answered(body))
 
-            def _send(self, data: bytes, kind: str) -> None:
-                self.send_response(200)
+            def _send(self, data: bytes, kind: str, status: int = 200) -> None:
+                self.send_response(status)
                 self.send_header("content-type", kind)
                 self.send_header("content-length", str(len(data)))
                 self.end_headers()

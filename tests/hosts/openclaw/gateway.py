@@ -47,10 +47,11 @@ def hosts_folder() -> Path:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the host answered, what its model was sent meanwhile, and how long it took."""
+    """What the host answered, what its model was sent meanwhile, when it was asked and how long it took."""
 
     text: str
     requests: list[Request]
+    began: float
     seconds: float
 
     @property
@@ -96,7 +97,7 @@ class Gateway:
         }
         self.memory = Client(address(self.environ), self.environ)
 
-    def prepare(self) -> None:
+    def prepare(self, *, plugin: bool = True) -> None:
         """Everything but the start: a workspace, settings, and the plugin installed as a user installs it."""
         for agent in ("workspace", "workspace-other"):
             for name, text in WORKSPACE.items():
@@ -153,6 +154,8 @@ class Gateway:
                 "logging": {"file": str(self.folder / "openclaw.log")},
             }
         )
+        if not plugin:
+            return
         self.run("plugins", "install", "--link", str(ADAPTERS / "openclaw"), "--force", "--accept-capabilities")
         settings = self.read()
         entry = settings.setdefault("plugins", {}).setdefault("entries", {}).setdefault("foreword", {})
@@ -248,7 +251,7 @@ class Gateway:
         seconds = time.monotonic() - began
         # A subagent of an earlier turn may be at work as well.
         requests = [one for one in self.model.requests[seen:] if text in one.newest]
-        return Reply(answer["choices"][0]["message"]["content"], requests, seconds)
+        return Reply(answer["choices"][0]["message"]["content"], requests, began, seconds)
 
     def write(self, text: str, sender: int, chat: int | None = None, topic: int | None = None) -> Reply:
         """Somebody writes on Telegram, to the bot or into a group, and is answered there."""
@@ -256,13 +259,24 @@ class Gateway:
         sent = self.telegram.write(text, sender, chat, topic)
         wait_until(lambda: self.telegram.sent[sent:], f"an answer on Telegram to {text}", 60)
         seconds = time.monotonic() - began
-        return Reply(self.telegram.sent[sent]["text"], self.model.requests[seen:], seconds)
+        return Reply(self.telegram.sent[sent]["text"], self.model.requests[seen:], began, seconds)
 
     def webhook(self, text: str) -> Request:
         """Another program asks for a turn; what the model was sent for it."""
         seen = len(self.model.requests)
         self._post("/hooks/agent", {"message": text, "deliver": False}, {"Authorization": f"Bearer {HOOKS_TOKEN}"})
         return self.sent_with(text, seen)
+
+    def wake(self, text: str) -> Request:
+        """A heartbeat, now; what the model was sent for it."""
+        seen = len(self.model.requests)
+        self._post("/hooks/wake", {"text": text, "mode": "now"}, {"Authorization": f"Bearer {HOOKS_TOKEN}"})
+        return wait_until(lambda: self.model.requests[seen:], "the heartbeat", 60)[0]  # type: ignore[no-any-return]
+
+    def ask(self, method: str, **params: Any) -> Any:
+        """The gateway's own protocol."""
+        door = ("--url", f"ws://127.0.0.1:{self.port}", "--token", TOKEN, "--json")
+        return json.loads(self.run("gateway", "call", method, "--params", json.dumps(params), *door))
 
     def sent_with(self, text: str, after: int = 0) -> Request:
         """The first request whose newest message holds a text."""
@@ -276,15 +290,10 @@ class Gateway:
     def chat(self, text: str, session: str, agent: str = "main") -> str:
         """What the gateway's own chat answers, commands included."""
         key = f"agent:{agent}:{session}"
-        told = {"sessionKey": key, "message": text, "idempotencyKey": str(time.monotonic_ns())}
-        door = ("--url", f"ws://127.0.0.1:{self.port}", "--token", TOKEN)
-        self.run("gateway", "call", "chat.send", "--params", json.dumps(told), "--json", *door)
+        self.ask("chat.send", sessionKey=key, message=text, idempotencyKey=str(time.monotonic_ns()))
 
         def answered() -> str:
-            said = self.run(
-                "gateway", "call", "chat.history", "--params", json.dumps({"sessionKey": key}), "--json", *door
-            )
-            messages = json.loads(said)["messages"]
+            messages = self.ask("chat.history", sessionKey=key)["messages"]
             return json.dumps(messages[-1]) if messages and messages[-1]["role"] == "assistant" else ""
 
         found: str = wait_until(answered, f"an answer to {text}", 60)

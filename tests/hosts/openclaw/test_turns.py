@@ -176,3 +176,38 @@ def test_without_the_grant_nothing_is_injected_and_the_turn_goes_on(
         assert FRAME not in reply.request.raw.decode()
         assert "nothing is injected or recorded until this is granted: openclaw config set" in gateway.log.read_text()
     assert "platform nine" in gateway.turn(question, f"{session}-again").request.newest
+
+
+def test_the_host_s_own_command_line_is_given_the_memory_too(
+    gateway: Gateway, session: str, remember: Remember
+) -> None:
+    remember("The lighthouse keeper's dog answers to Brixham.")
+    seen = len(gateway.model.requests)
+    question = "What does the lighthouse keeper's dog answer to?"
+    said = gateway.run("agent", "--agent", "main", "--session-key", f"agent:main:{session}", "--message", question)
+    assert "Understood." in said
+    assert "Brixham" in gateway.sent_with(question, seen).newest
+
+
+@pytest.mark.proves("L5", "L8")
+def test_a_retry_of_a_turn_is_given_the_same_and_asked_for_once(
+    gateway: Gateway, session: str, remember: Remember
+) -> None:
+    remember("The harbour master's boat is moored at berth thirty-one.")
+    before = gateway.call("status")["turns"]
+    reply = gateway.turn("At which berth is the harbour master's boat moored? [[fail]]", session)
+    first, again = (one.newest for one in reply.requests[:2])
+    assert "thirty-one" in first
+    assert first == again
+    assert gateway.call("status")["turns"] == before + 1
+
+
+@pytest.mark.proves("T13")
+def test_a_memory_is_given_once_and_again_after_a_reset(gateway: Gateway, session: str, remember: Remember) -> None:
+    remember("The regatta's starting gun is kept in the vicarage.")
+    question = "Where is the regatta's starting gun kept{}?"
+    given = "kept in the vicarage"
+    assert given in gateway.turn(question.format(""), session).request.newest
+    assert given not in gateway.turn(question.format(" these days"), session).request.newest
+    gateway.ask("sessions.reset", key=f"agent:main:{session}", reason="reset")
+    assert given in gateway.turn(question.format(" again"), session).request.newest
