@@ -29,9 +29,7 @@ def main() -> int:
     for name, (without, with_it) in found.items():
         plain, ours = statistics.median(without), statistics.median(with_it)
         added = statistics.median(b - a for a, b in zip(without, with_it, strict=True))
-        print(
-            f"{name:14} without {plain:6.0f} ms   with {ours:6.0f} ms   added {added:+5.0f} ms (median of {turns} pairs)"
-        )
+        print(f"{name:14} without {plain:6.0f} ms   with {ours:6.0f} ms   added {added:+5.0f} ms (median of {turns})")
     return 0
 
 

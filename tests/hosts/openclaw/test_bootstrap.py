@@ -25,7 +25,7 @@ def test_unless_told_otherwise_the_host_s_own_choice_stands(gateway: Gateway) ->
     assert loaded == {"SOUL.md", "USER.md", "AGENTS.md", "IDENTITY.md", "MEMORY.md"}
 
 
-@pytest.mark.proves("T1", "T3", "T4")
+@pytest.mark.proves("T3", "T4")
 def test_the_main_session_has_its_set_and_no_memory_file(gateway: Gateway, settings: Settings) -> None:
     settings(CHOOSING)
     loaded = files(gateway.turn("What shall we do tomorrow?", "main").request)

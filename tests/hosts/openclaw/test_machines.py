@@ -1,4 +1,4 @@
-"""Turns that no person asked for: they may be given something, and nothing of them is kept."""
+"""Turns that no person asked for: nothing of them is kept."""
 
 from __future__ import annotations
 
@@ -18,11 +18,9 @@ def memories(gateway: Gateway) -> int:
 
 
 @pytest.mark.proves("L6")
-def test_a_webhook_is_given_what_it_asks_about_and_is_not_kept(gateway: Gateway, remember: Remember) -> None:
-    remember("Failed builds of the harbour app are reported to Frau Petersen.")
+def test_a_webhook_is_not_kept(gateway: Gateway) -> None:
     before = memories(gateway)
-    request = gateway.webhook("To whom are failed builds of the harbour app reported?")
-    assert "Frau Petersen" in request.newest
+    gateway.webhook("The build of the harbour app has failed again.")
     gateway.turn("Let us wait until that is over.", "after-webhook")
     wait_until(lambda: memories(gateway) == before + 2, "the turn after it to be kept")
 

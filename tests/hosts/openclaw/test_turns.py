@@ -54,7 +54,6 @@ def test_what_was_injected_is_in_no_later_request_and_is_not_kept(
     ]
 
 
-@pytest.mark.proves("S1")
 def test_a_message_and_its_answer_are_kept_with_agent_session_channel_and_time(gateway: Gateway, session: str) -> None:
     gateway.turn("My sister Ada lives in Graz. [[say:Noted: Ada lives in Graz.]]", session)
     said, answer = wait_until(lambda: gateway.kept(session)[1:] and gateway.kept(session), "both to be kept")
@@ -75,7 +74,7 @@ def test_what_one_session_said_is_known_in_the_next(gateway: Gateway, session: s
     assert "Alpina Mutual" in reply.request.newest
 
 
-@pytest.mark.proves("T14", "B7")
+@pytest.mark.proves("B7")
 def test_two_agents_never_see_each_other_s_memories(gateway: Gateway, session: str, remember: Remember) -> None:
     remember("The cellar door's code is four one nine seven.", agent="main")
     question = "What is the code of the cellar door?"
@@ -83,7 +82,7 @@ def test_two_agents_never_see_each_other_s_memories(gateway: Gateway, session: s
     assert "four one nine seven" in gateway.turn(question, session, agent="main").request.newest
 
 
-@pytest.mark.proves("S8", "L7", "L8")
+@pytest.mark.proves("L8")
 def test_a_daemon_that_cannot_be_had_costs_the_turn_nothing(gateway: Gateway, session: str, remember: Remember) -> None:
     remember("The night train to Vienna leaves from platform nine.")
     with gateway.without_daemon():
@@ -92,7 +91,7 @@ def test_a_daemon_that_cannot_be_had_costs_the_turn_nothing(gateway: Gateway, se
     assert FRAME not in reply.request.raw.decode()
 
 
-@pytest.mark.proves("S8", "L8")
+@pytest.mark.proves("L8")
 def test_a_daemon_that_hangs_is_not_waited_for(gateway: Gateway, session: str, remember: Remember) -> None:
     remember("The night train to Vienna leaves from platform nine.")
     with gateway.stopped_daemon():
@@ -103,7 +102,6 @@ def test_a_daemon_that_hangs_is_not_waited_for(gateway: Gateway, session: str, r
     assert reply.seconds < 12
 
 
-@pytest.mark.proves("B9")
 def test_a_daemon_that_is_not_there_is_started_by_the_turn_that_needs_it(
     gateway: Gateway, session: str, remember: Remember
 ) -> None:
@@ -189,17 +187,23 @@ def test_the_host_s_own_command_line_is_given_the_memory_too(
     assert "Brixham" in gateway.sent_with(question, seen).newest
 
 
-@pytest.mark.proves("L5", "L8")
+@pytest.mark.proves("L8")
 def test_a_retry_of_a_turn_is_given_the_same_and_asked_for_once(
     gateway: Gateway, session: str, remember: Remember
 ) -> None:
     remember("The harbour master's boat is moored at berth thirty-one.")
     before = gateway.call("status")["turns"]
-    reply = gateway.turn("At which berth is the harbour master's boat moored? [[fail]]", session)
-    first, again = (one.newest for one in reply.requests[:2])
-    assert "thirty-one" in first
-    assert first == again
+    question = "At which berth is the harbour master's boat moored? [[fail]]"
+    first, again = gateway.turn(question, session).requests[:2]
+    assert "thirty-one" in first.newest
+    # The host asks its model to go on, in words of its own; the brief is the one that belongs to the question.
+    assert "Continue the current task" in again.newest
+    assert [line for line in again.newest.splitlines() if "> " in line[:2]] == [
+        line[line.index("> ") :] for line in first.newest.splitlines() if FRAME in line or line.startswith("> ")
+    ]
     assert gateway.call("status")["turns"] == before + 1
+    kept = wait_until(lambda: gateway.kept(session)[1:] and gateway.kept(session), "both to be kept")
+    assert [one["content"] for one in kept] == [question, "Understood."]
 
 
 @pytest.mark.proves("T13")
