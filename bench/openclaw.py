@@ -16,7 +16,11 @@ from pathlib import Path
 from tests.hosts.openclaw.gateway import ADAPTERS, Gateway, hosts_folder
 
 _WARM_UP = 3
-_FACTS = [f"Parcel {number} was left with the neighbour in house {number + 40}." for number in range(200)]
+_THINGS = (
+    "anchor barometer compass dinghy easel fiddle gramophone hammock inkwell jigsaw kettle lantern microscope needle"
+    " oar piano quilt radio saddle telescope umbrella violin wheelbarrow xylophone yarn zither accordion bicycle camera"
+).split()
+_PEOPLE = "Ahlers Brandt Claasen Dierks Ehlers".split()
 
 
 def main() -> int:
@@ -36,25 +40,28 @@ def main() -> int:
 def _measured(folder: Path, turns: int) -> dict[str, tuple[list[float], list[float]]]:
     gateways = [Gateway(folder / name, hosts_folder()) for name in ("without", "with")]
     found: dict[str, tuple[list[float], list[float]]] = {"to the model": ([], []), "whole turn": ([], [])}
+    given = 0
     try:
         for one, plugin in zip(gateways, (False, True), strict=True):
             one.folder.mkdir()
             one.prepare(plugin=plugin)
             one.start()
-        for fact in _FACTS:
+        for number, thing in enumerate(_THINGS):
+            fact = f"The {thing} was lent to Mrs {_PEOPLE[number % len(_PEOPLE)]} last summer."
             gateways[1].call("ingest", content=fact, session="agent:main:earlier", agent="main")
         for turn in range(_WARM_UP + turns):
-            question = f"In which house was parcel {turn} left with the neighbour?"
+            question = f"To whom was the {_THINGS[turn % len(_THINGS)]} lent last summer?"
             for which in (0, 1) if turn % 2 else (1, 0):
-                reply = gateways[which].turn(question, "main")
+                reply = gateways[which].turn(question, f"round-{turn // len(_THINGS)}")
                 if which:
-                    assert f"in house {turn + 40}" in reply.request.newest
+                    given += "was lent to Mrs" in reply.request.newest
                 if turn >= _WARM_UP:
                     found["to the model"][which].append((reply.request.at - reply.began) * 1000)
                     found["whole turn"][which].append(reply.seconds * 1000)
     finally:
         for one in gateways:
             one.close()
+    print(f"a memory was given with {given} of {_WARM_UP + turns} messages")
     return found
 
 
