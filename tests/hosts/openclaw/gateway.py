@@ -303,17 +303,25 @@ class Gateway:
         """Foreword's daemon, past the host."""
         return self.memory.call(action, payload)
 
-    def kept(self, session: str, agent: str = "main") -> list[dict[str, Any]]:
-        """Every memory of one conversation, in order."""
+    def kept(self, text: str, session: str, agent: str = "main") -> list[dict[str, Any]]:
+        """Every memory of the conversation in which a text was said, in order; waits until it is answered there."""
         key = f"agent:{agent}:{session}"
-        first = [one for one in self.call("sessions", limit=1000)["sessions"] if one["session"] == key]
-        if not first:
-            return []
-        rows = self.call("search", query="anything", limit=50, session=key, agent=agent)["results"]
-        ids = [one["id"] for one in rows if one["metadata"]["session"] == key]
-        found = self.call("get", ids=ids[:1], whole_session=True, session=key, agent=agent) if ids else {"memories": []}
-        memories: list[dict[str, Any]] = found["memories"]
+
+        def found() -> list[dict[str, Any]]:
+            rows = self.call("search", query=text, limit=50, session=key, agent=agent)["results"]
+            ids = [one["id"] for one in rows if one["metadata"]["session"] == key and one["content"] == text]
+            if not ids:
+                return []
+            memories: list[dict[str, Any]] = self.call("get", ids=ids, whole_session=True, agent=agent)["memories"]
+            at = max(number for number, one in enumerate(memories) if one["content"] == text)
+            return memories if memories[at + 1 :] else []
+
+        memories: list[dict[str, Any]] = wait_until(found, f"{text} and its answer to be kept")
         return memories
+
+    def sessions(self) -> list[str]:
+        """Every conversation of which something is kept."""
+        return [one["session"] for one in self.call("sessions", limit=1000)["sessions"] if one["memories"]]
 
     @contextlib.contextmanager
     def without_grant(self) -> Iterator[None]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.hosts.openclaw.gateway import Gateway, wait_until
+from tests.hosts.openclaw.gateway import Gateway
 
 FRAME = "foreword recall"
 Remember = Callable[..., str]
@@ -43,9 +43,7 @@ def test_what_was_injected_is_in_no_later_request_and_is_not_kept(
     second = gateway.turn("Thanks, good to know that.", session)
     assert "boathouse" in json.dumps(second.request.before)
     assert "blue oar" not in second.request.raw.decode()
-    texts = [
-        one["content"] for one in wait_until(lambda: gateway.kept(session)[3:] and gateway.kept(session), "4 kept")
-    ]
+    texts = [one["content"] for one in gateway.kept("Thanks, good to know that.", session)]
     assert texts == [
         "Where does the spare key of the boathouse hang?",
         "Understood.",
@@ -55,8 +53,9 @@ def test_what_was_injected_is_in_no_later_request_and_is_not_kept(
 
 
 def test_a_message_and_its_answer_are_kept_with_agent_session_channel_and_time(gateway: Gateway, session: str) -> None:
-    gateway.turn("My sister Ada lives in Graz. [[say:Noted: Ada lives in Graz.]]", session)
-    said, answer = wait_until(lambda: gateway.kept(session)[1:] and gateway.kept(session), "both to be kept")
+    text = "My sister Ada lives in Graz. [[say:Noted: Ada lives in Graz.]]"
+    gateway.turn(text, session)
+    said, answer = gateway.kept(text, session)
     for one, origin, mark in ((said, "owner", ":user"), (answer, "agent", ":agent")):
         about = one["metadata"]
         assert (about["agent"], about["session"], about["origin"]) == ("main", f"agent:main:{session}", origin)
@@ -68,8 +67,9 @@ def test_a_message_and_its_answer_are_kept_with_agent_session_channel_and_time(g
 
 
 def test_what_one_session_said_is_known_in_the_next(gateway: Gateway, session: str) -> None:
-    gateway.turn("Please note: the beehives are insured with Alpina Mutual until May.", session)
-    wait_until(lambda: gateway.kept(session)[1:], "both to be kept")
+    text = "Please note: the beehives are insured with Alpina Mutual until May."
+    gateway.turn(text, session)
+    gateway.kept(text, session)
     reply = gateway.turn("With whom are the beehives insured, and until when?", f"{session}-next")
     assert "Alpina Mutual" in reply.request.newest
 
@@ -156,7 +156,7 @@ def test_the_command_tells_switches_off_and_on_and_says_why(gateway: Gateway, se
     assert "Foreword is on in this session" in gateway.chat("/foreword status", session)
     assert "Foreword is off" in gateway.chat("/foreword off", session)
     assert FRAME not in gateway.turn(question, session).request.raw.decode()
-    assert gateway.kept(session) == []
+    assert f"agent:main:{session}" not in gateway.sessions()
     assert "Foreword is on" in gateway.chat("/foreword on", session)
     assert "platform nine" in gateway.turn(question, session).request.newest
     assert "platform nine" in gateway.chat("/foreword why", session)
@@ -202,8 +202,7 @@ def test_a_retry_of_a_turn_is_given_the_same_and_asked_for_once(
         line[line.index("> ") :] for line in first.newest.splitlines() if FRAME in line or line.startswith("> ")
     ]
     assert gateway.call("status")["turns"] == before + 1
-    kept = wait_until(lambda: gateway.kept(session)[1:] and gateway.kept(session), "both to be kept")
-    assert [one["content"] for one in kept] == [question, "Understood."]
+    assert [one["content"] for one in gateway.kept(question, session)] == [question, "Understood."]
 
 
 @pytest.mark.proves("T13")
