@@ -14,7 +14,7 @@ Remember = Callable[..., str]
 
 def a_turn_later(gateway: Gateway, session: str) -> None:
     """A person's turn comes after it, and is kept: what was to be kept before is kept by now."""
-    text = "Let us wait until that is over."
+    text = f"Let us wait until {session} is over."
     gateway.turn(text, session)
     gateway.kept(text, session)
 
