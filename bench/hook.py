@@ -1,9 +1,9 @@
 """What a host pays for its hook, beside a bare interpreter started in the same run:
 `python -m bench.hook [--json] [--runs 200] [--memories 10000]`.
 
-A hook is the whole process: started, asked, answered, ended. Every ask is a new one, in a session of its own, with the
-daemon warm; cold is the same with no daemon. `processes_left` counts what is still there after `down`, after an idle
-time, and after two hundred starts and kills.
+A hook is the whole process: started, asked, answered, ended. Every ask is a new one, in sessions of twenty turns, with
+the daemon warm; cold is the same with no daemon. `processes_left` counts what is still there after `down`, after an
+idle time, and after two hundred starts and kills.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ FOREWORD = str(Path(sys.executable).with_name("foreword"))
 BARE = [os.path.realpath(sys.executable), "-I", "-S", "-E", "-c", "pass"]
 _KILLS = 200
 _COLD_RUNS = 7
+_TURNS_A_SESSION = 20
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -81,7 +82,8 @@ class Home:
         """Milliseconds from before the process to after it, and what it printed."""
         self._turn += 1
         prompt = self.corpus.asks(1)[0]
-        document = {"session_id": f"s{self._turn}", "prompt": prompt, "cwd": "/", "hook_event_name": event}
+        session = f"s{self._turn // _TURNS_A_SESSION}"
+        document = {"session_id": session, "prompt": prompt, "cwd": "/", "hook_event_name": event}
         return timed([FOREWORD, "hook", "claude-code", event], json.dumps(document).encode(), self.environ)
 
     def processes(self) -> int:

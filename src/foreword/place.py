@@ -60,8 +60,8 @@ def place_of(session: str, where: Where, owner: OwnerSettings) -> Place:
     sender, project = sender.replace("|", "¦"), project.replace("|", "¦")
     host_key, _, derived = raw.partition("|")
     # Judged by what was really said; only what is kept is redacted, or two secrets would look like one place.
-    kind = classify(host_key, sender=sender, channel=channel, owner_ids=owner.ids)
-    usual = classify(host_key, channel=channel, owner_ids=owner.ids) if sender else kind
+    kind = _classified(host_key, sender, channel, owner.ids)
+    usual = _classified(host_key, "", channel, owner.ids) if sender else kind
     for part in derived.split("|"):
         name, _, circle = part.partition(":")
         if name in (Audience.GROUP.label, Audience.EXTERNAL.label):
@@ -82,6 +82,12 @@ def place_of(session: str, where: Where, owner: OwnerSettings) -> Place:
         by_owner=is_owner(sender, key=host_key, channel=channel, owner_ids=owner.ids),
         given=bool(session or any(where.values())),
     )
+
+
+# A session asks again and again.
+@lru_cache(maxsize=1024)
+def _classified(key: str, sender: str, channel: str, owner_ids: tuple[str, ...]) -> SessionClass:
+    return classify(key, sender=sender, channel=channel, owner_ids=owner_ids)
 
 
 def scope_of(place: Place, owner: OwnerSettings) -> Scope:
