@@ -199,7 +199,7 @@ ASSIGNED: list[Case] = [
     ("secret", "x-api-key: " + MIXED[:20], MIXED[:20]),
     ("secret", "tool --api-key k3yk3yk3y99", "k3yk3yk3y99"),
     ("secret", "secret: " + HEX, HEX),
-    ("secret", "//registry.npmjs.org/:_authToken=" + UUID, UUID),
+    ("secret", "//npm.example.org/:_authToken=" + UUID, UUID),
     ("authorization", "Authorization: Bearer abcdef123456", "abcdef123456"),
     ("authorization", "Authorization: Basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
     ("authorization", "-H 'Authorization: token " + HEX[:20] + "'", HEX[:20]),
