@@ -73,9 +73,12 @@ def test_what_leads_out_of_the_workspace_or_is_no_file_is_named_and_not_read(tmp
     (tmp_path / "secret.md").write_text("not yours")
     (tmp_path / "work" / "SOUL.md").mkdir()
     (tmp_path / "work" / "HUGE.md").write_text("x" * 300_000)
-    found = read(tmp_path / "work", ["../secret.md", str(tmp_path / "secret.md"), "SOUL.md", "HUGE.md", "NONE.md"])
-    assert [one.text for one in found] == [None] * 5
-    assert [bool(one.problem) for one in found] == [True, True, True, True, False]
+    (tmp_path / "work" / "LINK.md").symlink_to(tmp_path / "secret.md")
+    (tmp_path / "work" / "LOOP.md").symlink_to("LOOP.md")
+    outside = ["../secret.md", str(tmp_path / "secret.md"), "LINK.md"]
+    found = read(tmp_path / "work", [*outside, "LOOP.md", "SOUL.md", "HUGE.md", "NONE.md"])
+    assert [one.text for one in found] == [None] * 7
+    assert [bool(one.problem) for one in found] == [True] * 6 + [False]
 
 
 @pytest.mark.proves("T1", "T12")

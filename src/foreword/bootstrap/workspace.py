@@ -31,6 +31,10 @@ def _read(workspace: Path, name: str) -> WorkspaceFile:
     if os.path.isabs(name) or ".." in Path(name).parts:
         return WorkspaceFile(name, path, problem=f"{name} leads out of the workspace.")
     try:
+        # A workspace may have come with somebody's repository: a link in it must not carry the user's own files into a
+        # prompt.
+        if not path.resolve().is_relative_to(workspace.resolve()):
+            return WorkspaceFile(name, path, problem=f"{name} leads out of the workspace.")
         about = path.stat()
         if not stat.S_ISREG(about.st_mode):
             return WorkspaceFile(name, path, problem=f"{name} is not a file.")
@@ -39,5 +43,5 @@ def _read(workspace: Path, name: str) -> WorkspaceFile:
         return WorkspaceFile(name, path, path.read_text("utf-8", errors="replace"))
     except FileNotFoundError:
         return WorkspaceFile(name, path)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         return WorkspaceFile(name, path, problem=f"{name} cannot be read: {error}.")
