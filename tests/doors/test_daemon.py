@@ -223,8 +223,14 @@ def test_a_damaged_home_answers_with_an_error_and_recovers_when_it_is_repaired(d
     assert found["database"]["state"] == "fail"
     assert "damaged" in found["hooks"]["found"]
     (daemon.home / "foreword.db").unlink()
-    time.sleep(1.1)
-    assert daemon.call("ingest", content=FACT)["outcome"] == "stored"
+    wait_until(lambda: _stored(daemon))
+
+
+def _stored(daemon: Daemon) -> bool:
+    try:
+        return bool(daemon.call("ingest", content=FACT)["outcome"] == "stored")
+    except StoreDamaged:
+        return False
 
 
 @pytest.mark.proves("S8", "L7")
@@ -300,6 +306,14 @@ def test_errors_come_back_as_what_they_are(daemon: Daemon) -> None:
     with pytest.raises(BadInput) as caught:
         daemon.call("search", query=ASK, limit=0)
     assert str(caught.value).count("at least one") == 1, "its next step is told once"
+
+
+def test_the_log_cannot_take_over_the_terminal_it_is_shown_on(daemon: Daemon, run: Any) -> None:
+    daemon.address.make()
+    daemon.address.log.write_text("2026-01-01T00:00:00Z the server said \x1b]0;owned\x07 and \x1b[2J\n")
+    shown = run("logs", "--home", str(daemon.home)).out
+    assert "the server said" in shown
+    assert "\x1b" not in shown
 
 
 @pytest.mark.proves("S11")

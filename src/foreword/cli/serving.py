@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from foreword.cli.call import Call, Exit
 from foreword.cli.daemon import client_of, environ_of
 from foreword.cli.parser import Verbs, add_place, at_least
+from foreword.cli.screen import printable
 from foreword.errors import BadInput, DaemonError
 
 if TYPE_CHECKING:
@@ -130,7 +131,8 @@ def _lines(file: Path) -> list[str]:
     found: list[str] = []
     for part in (file.with_name(file.name + ".1"), file):
         try:
-            found += part.read_text("utf-8", errors="replace").splitlines()
+            # A model's server may have been quoted, and what it said may move a terminal's cursor.
+            found += map(printable, part.read_text("utf-8", errors="replace").splitlines())
         except FileNotFoundError:
             continue
     return found
@@ -146,7 +148,7 @@ def _following(file: Path) -> Iterator[str]:
         if size > seen:
             with open(file, encoding="utf-8", errors="replace") as reading:
                 reading.seek(seen)
-                yield from reading.read(size - seen).splitlines()
+                yield from map(printable, reading.read(size - seen).splitlines())
             seen = size
 
 
@@ -161,7 +163,7 @@ def service(call: Call) -> int:
         lines += [f"would run {' '.join(command)}" for command in commands]
         call.answer({"file": str(wanted.file), "text": wanted.text, "commands": [list(one) for one in commands]}, lines)
         return Exit.OK
-    changed = _install(call, wanted) if install else _remove(wanted)
+    changed = _install(call, wanted) if install else wanted.file.exists()
     unmanaged = shutil.which(commands[0][0]) is None
     done = [] if unmanaged else [_ran(command) for command in commands]
     if not install:
@@ -187,10 +189,6 @@ def _install(call: Call, wanted: services.Service) -> bool:
     return True
 
 
-def _remove(wanted: services.Service) -> bool:
-    return wanted.file.exists()
-
-
 def _nothing(wanted: services.Service, *, install: bool) -> str:
     return f"{wanted.file} is there already, as it should be" if install else f"{wanted.file} is not there"
 
@@ -202,7 +200,7 @@ def _ran(command: Sequence[str]) -> str:
 
 
 def hook(call: Call) -> int:
-    """The client itself is in the launcher, which starts without all this; here it is only found and started."""
+    """The client stands beside the launcher, which starts it without all this; here it is only found and started."""
     beside = Path(sys.executable).with_name("foreword")
     script = str(beside) if beside.exists() else shutil.which("foreword")
     if script is None:

@@ -1,8 +1,8 @@
 """Where the daemon of a home is met: a folder of the user's own, with its socket, its lock and what it leaves behind.
 
-The rule is kept simple, because the hook client (`bin/foreword`) and the adapters follow it without reading settings:
-below FOREWORD_HOME where that is set, else below the user's data folder. Who names another settings file has another
-daemon, or two sets of memories would be answered by one.
+The rule is kept simple, because the hook client (`bin/foreword_hook.py`) and the adapters follow it without reading
+settings: below FOREWORD_HOME where that is set, else below the user's data folder. Who names another settings file has
+another daemon, or two sets of memories would be answered by one.
 """
 
 from __future__ import annotations
