@@ -27,12 +27,12 @@ class Corpus:
         glue = self._random.choices(_COMMON, k=length)
         return " ".join(word for pair in zip(drawn, glue, strict=True) for word in pair).capitalize() + "."
 
-    def events(self, count: int) -> Iterator[Event]:
+    def events(self, count: int, *, agent: str = "main") -> Iterator[Event]:
         for number in range(count):
             session, turn = divmod(number, _TURNS_A_SESSION)
             yield Event(
                 self.sentence(self._random.randint(5, 20)),
-                session=f"agent:main:s{session}",
+                session=f"agent:{agent}:s{session}",
                 origin=Origin.AGENT if turn % 2 else Origin.OWNER,
                 at=1_700_000_000.0 + session * 7200 + turn * 60,
                 source_id=str(number),

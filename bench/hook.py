@@ -35,6 +35,8 @@ except ModuleNotFoundError as missing:
 FOREWORD = str(Path(sys.executable).with_name("foreword"))
 # The interpreter that runs the hook, and not what a name on the path may lead to.
 BARE = [os.path.realpath(sys.executable), "-I", "-S", "-E", "-c", "pass"]
+# Whose memories the home holds: what another agent said is not even read.
+_HOST = "claude-code"
 _KILLS = 200
 _COLD_RUNS = 7
 _TURNS_A_SESSION = 20
@@ -74,7 +76,7 @@ class Home:
         self.corpus = Corpus()
         say(f"recording {memories:,} memories")
         with Foreword.open(folder, settings=Settings()) as foreword:
-            for _ in foreword.record_all(self.corpus.events(memories)):
+            for _ in foreword.record_all(self.corpus.events(memories, agent=_HOST)):
                 pass
         self._turn = 0
 
@@ -84,7 +86,7 @@ class Home:
         prompt = self.corpus.asks(1)[0]
         session = f"s{self._turn // _TURNS_A_SESSION}"
         document = {"session_id": session, "prompt": prompt, "cwd": "/", "hook_event_name": event}
-        return timed([FOREWORD, "hook", "claude-code", event], json.dumps(document).encode(), self.environ)
+        return timed([FOREWORD, "hook", _HOST, event], json.dumps(document).encode(), self.environ)
 
     def processes(self) -> int:
         mark = f"FOREWORD_HOME={self.folder}".encode()

@@ -129,12 +129,13 @@ def _closest(distance: NDArray[np.uint16], wanted: int) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """Which vectors a view may see, as of a row; `places` is None when it may see all. A few stand for all of them."""
+    """Which vectors a view may see, as of a row; `places` is None when it may see all. A few, as they are, stand for
+    all of them."""
 
     last_row: int
     places: NDArray[np.intp] | None
     count: int
-    sample: NDArray[np.intp]
+    sample: Floats
 
 
 class _Space:
@@ -177,7 +178,8 @@ class _Space:
     def seen_by(self, mask: NDArray[np.bool_]) -> _Seen:
         places = np.flatnonzero(mask[self._owners.values])
         step = max(1, len(places) // _BACKGROUND_SAMPLE)
-        return _Seen(self.last_row, places if len(places) < self._owners.used else None, len(places), places[::step])
+        sample = self._unpacked(places[::step])
+        return _Seen(self.last_row, places if len(places) < self._owners.used else None, len(places), sample)
 
     def nearest(self, vector: Floats, seen: _Seen, limit: int) -> Nearest:
         wanted = min(seen.count, limit * _OVERSAMPLING)
@@ -199,10 +201,13 @@ class _Space:
         owners: Slots = self._owners.values
         similarity = self._exact(vector, proposed)
         # One memory, its closest part: with the best parts first, the first place of a slot is its best.
-        order = np.lexsort((proposed, -similarity))
-        _, first = np.unique(owners[proposed[order]], return_index=True)
+        order = np.argsort(-similarity, kind="stable")
+        ordered = owners[proposed[order]]
+        by_owner = np.argsort(ordered, kind="stable")
+        ordered = ordered[by_owner]
+        first = by_owner[np.append(True, ordered[1:] != ordered[:-1])]
         best = order[np.sort(first)[:limit]]
-        background = self._exact(vector, seen.sample)
+        background = seen.sample @ vector
         return Nearest(owners[proposed[best]], similarity[best], float(background.mean()), float(background.std()))
 
     def similarity(self, vector: Floats, slots: Slots) -> Floats:
@@ -221,6 +226,10 @@ class _Space:
         values = self._values.values[places].astype(np.float32)
         scales: Floats = self._scales.values[places]
         return np.asarray((values @ vector) * scales, np.float32)
+
+    def _unpacked(self, places: NDArray[np.integer]) -> Floats:
+        scales: Floats = self._scales.values[places]
+        return np.asarray(self._values.values[places] * scales[:, None], np.float32)
 
 
 class Index:
