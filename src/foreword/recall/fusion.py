@@ -263,7 +263,7 @@ def _explained(
     ]
 
 
-def _rounded(columns: Iterable[NDArray[Any]]) -> list[list[float]]:
+def _rounded(columns: Iterable[NDArray[Any]]) -> list[list[Any]]:
     """Row by row, for people to read."""
-    rows: list[list[float]] = np.column_stack([*columns]).astype(np.float64).round(4).tolist()
+    rows: list[list[Any]] = np.column_stack([*columns]).astype(np.float64).round(4).tolist()
     return rows
