@@ -6,7 +6,7 @@ that nothing before it holds goes ahead: a question about two things has its ans
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any
@@ -240,8 +240,8 @@ def _explained(
         "dated": dated[order],
         "few": np.full(len(order), field.few),
     }
-    signals = _rounded(columns.values())
-    shown = _rounded(lane[order] for lane in lanes.values())
+    signals = zip(*(_rounded(column) for column in columns.values()), strict=True)
+    shown = zip(*(_rounded(lane[order]) for lane in lanes.values()), strict=True)
     weights = tuple(
         (term.text, rarity)
         for term, rarity in zip(field.terms, field.rarity.tolist(), strict=True)
@@ -263,7 +263,6 @@ def _explained(
     ]
 
 
-def _rounded(columns: Iterable[NDArray[Any]]) -> list[list[Any]]:
-    """Row by row, for people to read."""
-    rows: list[list[Any]] = np.column_stack([*columns]).astype(np.float64).round(4).tolist()
-    return rows
+def _rounded(values: NDArray[Any]) -> list[Any]:
+    rounded: list[Any] = (values if values.dtype.kind in "iu" else values.astype(np.float64).round(4)).tolist()
+    return rounded
