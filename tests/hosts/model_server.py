@@ -1,30 +1,30 @@
-"""A model that says what it is told to and remembers every request: an OpenAI-compatible server for hosts under test.
+"""A model that says what it is told to and remembers every request, in every dialect that a host under test speaks.
 
 `[[say:TEXT]]` in the newest user message is answered with TEXT, `[[tool:NAME {"json": "arguments"}]]` with a call of
-that tool, once; `[[fail]]` is answered with an error the first time; anything else with "Understood.".
+that tool, once, where the request offers it or says no tools at all; `[[fail]]` is answered with an error the first
+time; anything else with "Understood.".
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.hosts.dialects import Call, Dialect, Said, as_stream, dialect_of, streams, text_of
+
+__all__ = ["ModelServer", "Request", "text_of"]
+
 _SAY = re.compile(r"\[\[say:(.*?)\]\]", re.DOTALL)
-_TOOL = re.compile(r"\[\[tool:([\w-]+) (\{.*?\})\]\]", re.DOTALL)
+_TOOL = re.compile(r"\[\[tool:([\w.-]+) (\{.*?\})\]\]", re.DOTALL)
 _INTERNAL = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>"
-
-
-def text_of(content: Any) -> str:
-    if isinstance(content, list):
-        return "\n".join(text_of(one) for one in content)
-    if isinstance(content, dict):
-        return text_of(content.get("text", ""))
-    return content or ""
 
 
 @dataclass(frozen=True)
@@ -34,40 +34,69 @@ class Request:
     body: dict[str, Any]
     raw: bytes
     at: float
+    dialect: Dialect
+
+    @cached_property
+    def said(self) -> list[Said]:
+        """All of it, in order."""
+        return self.dialect.entries(self.body)
+
+    @property
+    def whole(self) -> str:
+        """Everything in words, wherever it stands."""
+        return "\n".join(one.text for one in self.said)
 
     @property
     def system(self) -> str:
-        return "\n".join(text_of(one["content"]) for one in self.body["messages"] if one["role"] in _ABOVE)
+        return "\n".join(one.text for one in self.said if one.role == "system")
+
+    @cached_property
+    def _newest(self) -> int:
+        users = [number for number, one in enumerate(self.said) if one.role == "user" and not _of_the_host(one)]
+        return users[-1]
 
     @property
     def conversation(self) -> list[dict[str, Any]]:
         """Without what the host says to the model about itself, which it sends anew each time."""
-        return [
-            one
-            for one in self.body["messages"]
-            if one["role"] not in _ABOVE and not text_of(one["content"]).lstrip().startswith(_INTERNAL)
-        ]
+        return [one.item for one in self.said if one.role != "system" and not _of_the_host(one)]
 
     @property
     def newest(self) -> str:
         """The newest user message."""
-        return next(text_of(one["content"]) for one in reversed(self.conversation) if one["role"] == "user")
+        return self.said[self._newest].text
 
     @property
-    def before(self) -> list[dict[str, Any]]:
+    def beside(self) -> str:
+        """The newest user message and what stands behind it."""
+        return "\n".join(one.text for one in self.said[self._newest :])
+
+    @property
+    def before(self) -> list[Any]:
         """What came before the newest user message, from the very first byte on."""
-        messages: list[dict[str, Any]] = self.body["messages"]
-        users = [number for number, one in enumerate(messages) if one in self.conversation and one["role"] == "user"]
-        return messages[: users[-1]]
+        return [one.item or one.text for one in self.said[: self._newest]]
+
+    @property
+    def tools(self) -> list[str]:
+        return self.dialect.tools(self.body)
+
+    def answer(self) -> str | Call:
+        say, tool = _SAY.findall(self.newest), _TOOL.findall(self.newest)
+        answered = any(one.role == "tool" for one in self.said[self._newest :])
+        if tool and not answered and tool[-1][0] in (self.tools or [tool[-1][0]]):
+            return Call(*tool[-1])
+        return say[-1] if say else "Understood."
 
 
-_ABOVE = ("system", "developer")
+def _of_the_host(said: Said) -> bool:
+    return said.text.lstrip().startswith(_INTERNAL)
 
 
 class ModelServer:
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.failed = False
+        # Done once, when the next request has come and before it is answered: in the middle of a turn.
+        self.meanwhile: Callable[[], None] | None = None
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -77,19 +106,42 @@ class ModelServer:
                 pass
 
             def do_GET(self) -> None:
-                self._send(b'{"object": "list", "data": []}', "application/json")
+                self._send(b'{"object": "list", "data": [], "models": []}', "application/json")
+
+            def do_HEAD(self) -> None:
+                self._send(b"", "application/json")
 
             def do_POST(self) -> None:
-                raw = self.rfile.read(int(self.headers.get("content-length") or 0))
-                body = json.loads(raw)
-                if not self.path.endswith("/chat/completions"):
-                    return self._send(b"{}", "application/json")
-                request = Request(body, raw, time.monotonic())
+                raw = self._read()
+                dialect = dialect_of(self.path)
+                if dialect is None:
+                    tokens = {"input_tokens": len(raw) // 4, "totalTokens": len(raw) // 4}
+                    return self._send(json.dumps(tokens).encode(), "application/json")
+                request = Request(json.loads(raw), raw, time.monotonic(), dialect)
+                meanwhile, server.meanwhile = server.meanwhile, None
+                if meanwhile is not None:
+                    meanwhile()
                 server.requests.append(request)
                 if "[[fail]]" in request.newest and not server.failed:
                     server.failed = True
                     return self._send(b'{"error": {"message": "overloaded"}}', "application/json", 503)
-                return self._send(*_answered(body))
+                stream = streams(self.path, request.body)
+                events = dialect.answer(request.body, request.answer(), stream)
+                if stream:
+                    return self._send(as_stream(events), "text/event-stream")
+                return self._send(json.dumps(events[-1][1]).encode(), "application/json")
+
+            def _read(self) -> bytes:
+                if self.headers.get("transfer-encoding", "").lower() == "chunked":
+                    parts = []
+                    while size := int(self.rfile.readline().strip() or b"0", 16):
+                        parts.append(self.rfile.read(size))
+                        self.rfile.readline()
+                    self.rfile.readline()
+                    raw = b"".join(parts)
+                else:
+                    raw = self.rfile.read(int(self.headers.get("content-length") or 0))
+                return gzip.decompress(raw) if self.headers.get("content-encoding") == "gzip" else raw
 
             def _send(self, data: bytes, kind: str, status: int = 200) -> None:
                 self.send_response(status)
@@ -106,40 +158,10 @@ class ModelServer:
     def port(self) -> int:
         return self._http.server_address[1]
 
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
     def close(self) -> None:
         self._http.shutdown()
         self._http.server_close()
-
-
-def _answered(body: dict[str, Any]) -> tuple[bytes, str]:
-    messages = body["messages"]
-    request = Request(body, b"", 0)
-    said = request.newest
-    say, tool = _SAY.findall(said), _TOOL.findall(said)
-    answered = any(one["role"] == "tool" for one in messages[len(request.before) :])
-    base = {"id": "chatcmpl-1", "created": 0, "model": body.get("model", "")}
-    usage = {"prompt_tokens": len(json.dumps(body)) // 4, "completion_tokens": 5, "total_tokens": 5}
-    if tool and not answered:
-        name, arguments = tool[-1]
-        call = {"index": 0, "id": f"call_{len(messages)}", "type": "function"}
-        delta: dict[str, Any] = {"tool_calls": [{**call, "function": {"name": name, "arguments": arguments}}]}
-        end = "tool_calls"
-    else:
-        delta, end = {"content": say[-1] if say else "Understood."}, "stop"
-    if not body.get("stream"):
-        choice = {"index": 0, "message": {"role": "assistant", **delta}, "finish_reason": end}
-        whole = {**base, "object": "chat.completion", "choices": [choice], "usage": usage}
-        return json.dumps(whole).encode(), "application/json"
-
-    def event(delta: dict[str, Any], end: str | None = None) -> dict[str, Any]:
-        choice = {"index": 0, "delta": delta, "finish_reason": end}
-        return {**base, "object": "chat.completion.chunk", "choices": [choice]}
-
-    events = [
-        event({"role": "assistant", "content": ""}),
-        event(delta),
-        event({}, end),
-        {**event({}), "choices": [], "usage": usage},
-    ]
-    lines = [f"data: {json.dumps(one)}\n\n" for one in events]
-    return "".join([*lines, "data: [DONE]\n\n"]).encode(), "text/event-stream"

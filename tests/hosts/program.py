@@ -1,0 +1,183 @@
+"""A host that is a program in a terminal: in a home of its own, before the scripted model, with a Foreword of its own
+that was put into it as a user does."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from foreword.serve.address import address
+from foreword.serve.client import Client
+from tests.hosts.model_server import ModelServer, Request
+
+VENV = Path(sys.executable).parent
+FRAME = "<foreword_memories"
+_TURN_S = 120.0
+# What of the environment a host may have from the machine: never a key, a home or a setting of somebody's.
+_KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "NODE_EXTRA_CA_CERTS")
+
+
+def hosts_folder() -> Path:
+    """Where `make hosts` puts them. Asked before a test has a home of its own."""
+    return Path(os.environ.get("FOREWORD_HOSTS") or Path.home() / ".cache" / "foreword-hosts")
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What the host printed, and what its model was sent meanwhile."""
+
+    text: str
+    requests: list[Request]
+    seconds: float
+
+    @property
+    def request(self) -> Request:
+        """The first that has tools: hosts also ask their model for titles and the like."""
+        return next((one for one in self.requests if one.tools), self.requests[0])
+
+
+class Program(ABC):
+    """`name` is what Foreword calls the host, and its agent. `binary` is where `make hosts` puts it."""
+
+    name: str
+    binary: str
+    # How the host calls Foreword's tools.
+    search_tool: str
+    get_tool: str
+
+    def __init__(self, folder: Path, hosts: Path) -> None:
+        self.folder = folder
+        self.user = folder / "user"
+        self.project = folder / "project"
+        self.program = hosts / self.binary
+        self.model = ModelServer()
+        for one in (self.user, self.project):
+            one.mkdir(parents=True)
+        # What leads to Foreword's own command; it fails for as long as a test wants no daemon.
+        self.environ = {name: value for name, value in os.environ.items() if name in _KEPT} | {
+            "HOME": str(self.user),
+            "FOREWORD_HOME": str(folder / "foreword"),
+            "FOREWORD_CONFIG": str(folder / "foreword.toml"),
+            **self.variables(),
+        }
+        self.memory = Client(address(self.environ), self.environ)
+        self.prepare()
+
+    def variables(self) -> dict[str, str]:
+        """What the host needs in its environment to run before the scripted model."""
+        return {}
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """The host's own settings, as they were before Foreword came."""
+
+    @abstractmethod
+    def command(self, prompt: str, *, session: str | None) -> Sequence[str]:
+        """One turn; `session` goes on with an earlier one."""
+
+    @abstractmethod
+    def session_of(self, printed: str) -> str:
+        """The session's id, from what the host printed."""
+
+    def turn(self, prompt: str, *, session: str | None = None) -> Turn:
+        seen = len(self.model.requests)
+        began = time.monotonic()
+        done = subprocess.run(
+            [str(self.program), *self.command(prompt, session=session)],
+            cwd=self.project,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_TURN_S,
+            check=False,
+        )
+        requests = self.model.requests[seen:]
+        assert done.returncode == 0 and requests, f"{done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+        return Turn(done.stdout, requests, time.monotonic() - began)
+
+    # Foreword
+
+    def foreword(self, *arguments: str, code: int = 0) -> str:
+        done = subprocess.run(
+            [str(VENV / "foreword"), *arguments],
+            env=self.environ,
+            cwd=self.project,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == code, f"{done.returncode}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def settings(self, text: str = "") -> None:
+        """Foreword's own settings; they count from the next request on."""
+        (self.folder / "foreword.toml").write_text(text)
+
+    def call(self, action: str, **payload: Any) -> dict[str, Any]:
+        return dict(self.memory.call(action, payload))
+
+    def remember(self, text: str, **more: Any) -> str:
+        """Something that was said to this host's agent earlier."""
+        earlier = {"session": f"agent:{self.name}:earlier", "agent": self.name, "content": text, **more}
+        found = self.call("ingest", **earlier)
+        assert found["outcome"] in ("stored", "known"), found
+        return str(found["id"])
+
+    def kept(self) -> list[dict[str, Any]]:
+        """Every memory, oldest first."""
+        lines = self.foreword("list", "--json", "--limit", "1000", "--all") if False else ""
+        del lines
+        found = []
+        for one in self.call("sessions", limit=1000)["sessions"]:
+            found += self._of_session(one)
+        return sorted(found, key=lambda one: int(one["id"][1:]))
+
+    def _of_session(self, session: dict[str, Any]) -> list[dict[str, Any]]:
+        first = self.call("search", query="the", limit=1, session=session["key"])["results"]
+        del first
+        return []
+
+    @contextmanager
+    def daemon_stopped(self) -> Iterator[None]:
+        """There, and silent."""
+        holder = self.memory.holder() or self._started()
+        os.kill(holder, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(holder, signal.SIGCONT)
+
+    def kill_daemon(self) -> None:
+        holder = self.memory.holder()
+        if holder:
+            os.kill(holder, signal.SIGKILL)
+
+    def _started(self) -> int:
+        self.memory.start()
+        holder = self.memory.holder()
+        assert holder
+        return holder
+
+    def receipts(self) -> dict[str, Any]:
+        return self.call("why", agent=self.name)
+
+    def close(self) -> None:
+        self.memory.stop()
+        self.model.close()
+
+
+def last_json(printed: str) -> Any:
+    return json.loads(printed.strip().splitlines()[-1])
