@@ -12,7 +12,16 @@ from collections.abc import Sequence
 from foreword.cli.call import Call, Exit
 from foreword.cli.parser import build
 from foreword.cli.screen import Screen
-from foreword.errors import BadInput, BadSettings, DaemonError, ForewordError, HostError, ProviderError, StoreError, UnknownId
+from foreword.errors import (
+    BadInput,
+    BadSettings,
+    DaemonError,
+    ForewordError,
+    HostError,
+    ProviderError,
+    StoreError,
+    UnknownId,
+)
 
 __all__ = ["main"]
 

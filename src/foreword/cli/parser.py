@@ -81,6 +81,7 @@ def build() -> argparse.ArgumentParser:
         explaining,
         forgetting,
         health,
+        hosting,
         measuring,
         reading,
         recording,
@@ -112,6 +113,7 @@ def build() -> argparse.ArgumentParser:
         health,
         doctor,
         serving,
+        hosting,
         demonstration,
         measuring,
     )

@@ -20,14 +20,14 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from dataclasses import replace as changed_in
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from foreword.errors import HostError
 from foreword.hosts import json5, toml
-from foreword.record import redact
 
 _RECORD = "installed.json"
 _VERSION = 1
@@ -96,6 +96,12 @@ def edited(file: Path, edits: Sequence[Edit], *, fresh: str = "{}\n") -> Change:
     return Change(file, before, text.encode(), tuple(puts))
 
 
+def without(file: Path, puts: Sequence[Put]) -> Change:
+    """A settings file without these values. Raises HostError."""
+    before = _read(file)
+    return Change(file, before, _taken_out(file, before, puts), tuple(puts), EDITED)
+
+
 def parsed(file: Path) -> Any:
     """What a JSON settings file holds; None where there is none. Raises HostError, naming the line."""
     data = _read(file)
@@ -107,6 +113,8 @@ def parsed(file: Path) -> Any:
 
 def diff(changes: Sequence[Change]) -> str:
     """What applying would change, for people. Secrets that stand near a change are not shown."""
+    from foreword.record import redact  # every command of the program would wait for its patterns
+
     parts = []
     for one in changes:
         if not one.changes:
@@ -209,7 +217,7 @@ class Installation:
             self._write_record()
             for one in changed:
                 self._as_planned(one)
-                _replace(one)
+                replace(one)
         return [one.file for one in changed]
 
     def undoing(self) -> list[Change]:
@@ -224,7 +232,7 @@ class Installation:
             folders: list[str] = []
             for one in plan:
                 if one.changes:
-                    _replace(one)
+                    replace(one)
             for known in self._files.values():
                 folders += known.folders
             for name in sorted(folders, key=len, reverse=True):
@@ -253,7 +261,7 @@ class Installation:
             folders = tuple(dict.fromkeys((*known.folders, *folders)))
             if _sum(before) in known.after or not known.puts:
                 # Still as it was left: what it was before that is what counts. Both may be on disk after a crash.
-                return replace(known, after=(_sum(before), after), puts=puts, folders=folders)
+                return changed_in(known, after=(_sum(before), after), puts=puts, folders=folders)
             if _sum(before) != known.before:
                 before = _taken_out(change.file, before, known.puts)
         copy = None
@@ -290,7 +298,7 @@ class Installation:
     def _alone(self) -> Iterator[None]:
         """One at a time. Raises HostError where the folder cannot be made."""
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _make_private(self.folder)
             number = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise HostError(f"{self.folder} cannot be written: {error.strerror}.") from error
@@ -317,7 +325,7 @@ def _merged(known: Sequence[Put], new: Sequence[Put]) -> tuple[Put, ...]:
     merged = {one._name: one for one in known}
     for one in new:
         first = merged.get(one._name)
-        merged[one._name] = replace(first, value=one.value) if first else one
+        merged[one._name] = changed_in(first, value=one.value) if first else one
     return tuple(merged.values())
 
 
@@ -407,14 +415,15 @@ def _read(file: Path) -> bytes | None:
         raise HostError(f"{file} cannot be read: {error.strerror}.") from error
 
 
-def _replace(change: Change) -> None:
+def replace(change: Change) -> None:
+    """Make one change, and keep nothing of what was before."""
     # A settings file is often a link into a folder that is kept elsewhere; replaced, the link would be lost.
     real = change.file.resolve()
     if change.after is None:
         real.unlink(missing_ok=True)
         return
     mode = stat.S_IMODE(real.stat().st_mode) if real.exists() else 0o600
-    real.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _make_private(real.parent)
     replace_file(real, change.after, mode=mode)
 
 
@@ -431,6 +440,13 @@ def replace_file(file: Path, data: bytes, *, mode: int) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _make_private(folder: Path) -> None:
+    """With every folder above it that is missing, for the user alone."""
+    for one in (*reversed(folder.parents), folder):
+        if not one.exists():
+            one.mkdir(mode=0o700, exist_ok=True)
 
 
 def _missing_folders(file: Path) -> list[str]:
