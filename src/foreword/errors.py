@@ -12,6 +12,7 @@ ForewordError
 │   └── StoreBusy           another process held the lock for too long
 ├── ProviderError       a model outside Foreword
 │   └── ModelDamaged        the shipped model does not match its checksum
+├── HostError           an agent program's settings, or what an installer did to them
 └── DaemonError         the process that serves the hosts
 
 A class's docstring is its default message, `code` its name on the wire, `hint` the next step for a person.
@@ -103,6 +104,12 @@ class ModelDamaged(ProviderError):
 
     code = "model_damaged"
     hint = "Reinstall Foreword."
+
+
+class HostError(ForewordError):
+    """The host's settings cannot be used."""
+
+    code = "host"
 
 
 class DaemonError(ForewordError):

@@ -43,7 +43,7 @@ def modules() -> None:
 
 @pytest.fixture(scope="session")
 def built(modules: None) -> None:
-    _run("npm", "run", "build")
+    _run("npm", "run", "build:kit")
 
 
 @pytest.mark.usefixtures("modules")

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from foreword.cli.settings_file import change, rewritten
+from foreword.cli.settings_file import change
 from foreword.cli.settling import commented
 from foreword.errors import BadSettings
+from foreword.hosts.toml import rewritten
 
 KEY = "agent:main:main"
 FACTS = (

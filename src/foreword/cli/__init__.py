@@ -12,7 +12,16 @@ from collections.abc import Sequence
 from foreword.cli.call import Call, Exit
 from foreword.cli.parser import build
 from foreword.cli.screen import Screen
-from foreword.errors import BadInput, BadSettings, DaemonError, ForewordError, ProviderError, StoreError, UnknownId
+from foreword.errors import (
+    BadInput,
+    BadSettings,
+    DaemonError,
+    ForewordError,
+    HostError,
+    ProviderError,
+    StoreError,
+    UnknownId,
+)
 
 __all__ = ["main"]
 
@@ -24,6 +33,7 @@ _EXITS: tuple[tuple[type[Exception], Exit], ...] = (
     (DaemonError, Exit.STORE),
     (BadSettings, Exit.SETTINGS),
     (ProviderError, Exit.SETTINGS),
+    (HostError, Exit.SETTINGS),
     (OSError, Exit.STORE),
 )
 

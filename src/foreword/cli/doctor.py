@@ -7,8 +7,8 @@ import shutil
 import sqlite3
 import stat
 import sys
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from foreword.cli.parser import Verbs
 from foreword.cli.recording import rebuild_waiting
 from foreword.cli.screen import count, printable, size
 from foreword.errors import DaemonError, ForewordError, ProviderError, StoreError, StoreFromTheFuture
+from foreword.hosts import Check
 
 if TYPE_CHECKING:
     from foreword.engine import Foreword
@@ -44,16 +45,6 @@ def add(verbs: Verbs) -> None:
     parser.add_argument("--rebuild", action="store_true", help="make the vectors that are still missing, now")
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """`state` is ok, warn or fail; `next` is the step for whatever is not ok."""
-
-    name: str
-    state: str
-    found: str
-    next: str = ""
-
-
 def doctor(call: Call) -> int:
     checks = list(_checks(call))
     failed = sum(one.state == "fail" for one in checks)
@@ -62,12 +53,17 @@ def doctor(call: Call) -> int:
     return Exit.NO if failed else Exit.OK
 
 
-def _lines(call: Call, checks: list[Check]) -> Iterator[str]:
+def check_lines(call: Call, checks: Sequence[Check]) -> Iterator[str]:
+    """A line for each, and one below it with the next step."""
     for one in checks:
         mark, colour = _MARKS[one.state]
         yield f"{call.screen.paint(mark, colour)} {one.name:<10} {one.found}"
         if one.next:
             yield f"  {'':<10} {call.screen.paint('→ ' + one.next, 'dim')}"
+
+
+def _lines(call: Call, checks: list[Check]) -> Iterator[str]:
+    yield from check_lines(call, checks)
     failed, warned = (sum(one.state == state for one in checks) for state in ("fail", "warn"))
     yield ""
     if failed or warned:

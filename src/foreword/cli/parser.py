@@ -19,7 +19,7 @@ exit codes:
   1    the answer is no: nothing found, no such id, a check failed, not confirmed
   2    the arguments or the input cannot be used
   3    the memory store or the daemon cannot be used: damaged, busy, unwritable, out of reach
-  4    a setting or a model provider cannot be used
+  4    a setting, a model provider or a host's own settings cannot be used
   70   a bug; FOREWORD_DEBUG=1 shows the traceback
   130  interrupted
 """
@@ -81,6 +81,7 @@ def build() -> argparse.ArgumentParser:
         explaining,
         forgetting,
         health,
+        hosting,
         measuring,
         reading,
         recording,
@@ -112,6 +113,7 @@ def build() -> argparse.ArgumentParser:
         health,
         doctor,
         serving,
+        hosting,
         demonstration,
         measuring,
     )

@@ -178,14 +178,14 @@ def service(call: Call) -> int:
 
 
 def _install(call: Call, wanted: services.Service) -> bool:
-    from foreword.cli.settings_file import replace_file
+    from foreword.hosts import installation
 
     if wanted.file.exists() and wanted.file.read_text("utf-8") == wanted.text:
         return False
     wanted.file.parent.mkdir(parents=True, exist_ok=True)
     # One daemon for each home: the service takes the place of one that a host has started.
     client_of(call).stop()
-    replace_file(wanted.file, wanted.text.encode(), mode=0o644)
+    installation.replace_file(wanted.file, wanted.text.encode(), mode=0o644)
     return True
 
 

@@ -1,7 +1,8 @@
 """Between a host's hook and the wire: what a host tells becomes asks and records, an answer becomes what it reads.
 
 Pure translation: no I/O, no clock, no engine. A door reads the bytes and sends the requests; a host's JSON is known
-here and nowhere else. Facts about hosts are those that were measured on the real programs.
+here and nowhere else. Facts about hosts are those that were measured on the real programs. What an installer writes
+is apart, in `installation` and a module of each host's own, and is loaded by nobody who only answers hooks.
 
 Who and where
 - The session is `agent:<host>:<session id>`. One segment after the agent's is the owner's own conversation to
@@ -31,11 +32,12 @@ from collections.abc import Mapping
 
 from foreword.errors import BadInput
 from foreword.hosts import claude_code, codex, copilot, gemini
+from foreword.hosts.check import Check
 from foreword.hosts.hook import MOST_CHARS, Hook, Host, Request, Told
 
 HOSTS: Mapping[str, Host] = {one.name: one for one in (claude_code.HOST, codex.HOST, gemini.HOST, copilot.HOST)}
 
-__all__ = ["HOSTS", "MOST_CHARS", "Hook", "Host", "Request", "understand"]
+__all__ = ["HOSTS", "MOST_CHARS", "Check", "Hook", "Host", "Request", "understand"]
 
 
 def understand(host: str, event: str, document: object) -> Hook:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.openclaw.gateway import ADAPTERS, Gateway, hosts_folder
+from tests.hosts.openclaw.gateway import ADAPTERS, PLUGIN, Gateway, hosts_folder
 
 HOSTS = hosts_folder()
 _PARTS = ("node24/node_modules/node/bin/node", "openclaw/node_modules/openclaw/openclaw.mjs")
@@ -22,7 +22,7 @@ def plugin() -> Path:
     if shutil.which("npm") is None:
         pytest.skip("npm is missing: install Node.js 20 or newer, then run `make setup`")
     subprocess.run(["npm", "run", "--silent", "build"], cwd=ADAPTERS, check=True, capture_output=True, timeout=120)
-    return ADAPTERS / "openclaw"
+    return PLUGIN
 
 
 @pytest.fixture(scope="session")

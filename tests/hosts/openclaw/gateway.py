@@ -23,6 +23,7 @@ from tests.hosts.model_server import ModelServer, Request
 from tests.hosts.openclaw.telegram import Telegram
 
 ADAPTERS = Path(__file__).resolve().parents[3] / "adapters"
+PLUGIN = ADAPTERS.parent / "src/foreword/hosts/plugins/openclaw"
 VENV = Path(sys.executable).parent
 TOKEN = "gateway-token"
 HOOKS_TOKEN = "hooks-token"
@@ -156,7 +157,7 @@ class Gateway:
         )
         if not plugin:
             return
-        self.run("plugins", "install", "--link", str(ADAPTERS / "openclaw"), "--force", "--accept-capabilities")
+        self.run("plugins", "install", "--link", str(PLUGIN), "--force", "--accept-capabilities")
         settings = self.read()
         entry = settings.setdefault("plugins", {}).setdefault("entries", {}).setdefault("foreword", {})
         entry.update(enabled=True, hooks={"allowConversationAccess": True}, config={"command": [str(start)]})

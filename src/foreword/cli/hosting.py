@@ -1,0 +1,415 @@
+"""openclaw: Foreword put into a host, looked at there, and taken out again. The same three for every host."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from foreword.cli.call import Call, Exit
+from foreword.cli.daemon import client_of, environ_of
+from foreword.cli.doctor import check_lines
+from foreword.cli.parser import Verbs
+from foreword.cli.screen import count, printable
+from foreword.errors import BadInput, DaemonError, ForewordError, HostError, UnknownId
+from foreword.hosts import Check, installation
+
+_HOSTS = ("openclaw",)
+_STARTS_WITHIN_S = 10.0
+_HOST_ANSWERS_WITHIN_S = 60.0
+_FAILURES_OF_S = 86_400.0
+# Which options belong to which verb; the others are refused rather than ignored.
+_OPTIONS = {"install": ("dry_run", "yes", "owner", "exclude"), "check": ("offline",), "remove": ("dry_run",)}
+
+
+def add(verbs: Verbs) -> None:
+    for name in _HOSTS:
+        title = _host(name).TITLE
+        parser = verbs.add(
+            name,
+            partial(run, name),
+            summary=f"put Foreword into {title}, check that it reaches the model, take it out again",
+            more=f"`install` shows what it changes, keeps a copy and asks before it lets Foreword read conversations."
+            f" `remove` puts {title}'s settings back byte for byte and keeps every memory.",
+            example=f"foreword {name} install --dry-run\nforeword {name} check\nforeword {name} remove",
+        )
+        parser.add_argument("what", choices=tuple(_OPTIONS), help="what to do")
+        parser.add_argument(
+            "--config", metavar="FILE", help=f"{title}'s settings file; without it, where {title} looks"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="show the diff, and change nothing")
+        parser.add_argument("--yes", action="store_true", help="install: do not ask, for scripts")
+        parser.add_argument(
+            "--owner",
+            action="append",
+            metavar="ID",
+            help="install: an id of yours, such as `telegram:777`; without it, the host's allow-list tells",
+        )
+        parser.add_argument(
+            "--exclude", action="append", metavar="AGENT", help="install: an agent to leave alone, a name or a pattern"
+        )
+        parser.add_argument(
+            "--offline", action="store_true", help=f"check: do not ask {title} itself, which takes seconds"
+        )
+
+
+def run(name: str, call: Call) -> int:
+    for option in sorted({one for options in _OPTIONS.values() for one in options} - {*_OPTIONS[call.args.what]}):
+        if getattr(call.args, option):
+            raise BadInput(f"--{option.replace('_', '-')} does not belong to {call.args.what}.")
+    verb: Callable[[_Here], int] = {"install": _install, "check": _check, "remove": _remove}[call.args.what]
+    return verb(_Here(name, call))
+
+
+def _host(name: str) -> ModuleType:
+    from importlib import import_module
+
+    return import_module(f"foreword.hosts.{name}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """One host, as this call meets it."""
+
+    name: str
+    call: Call
+
+    @property
+    def host(self) -> Any:
+        return _host(self.name)
+
+    @property
+    def program(self) -> str | None:
+        return shutil.which(self.name)
+
+    @property
+    def file(self) -> Path:
+        """The host's settings file. Raises HostError where the host is not here."""
+        if named := self.call.args.config:
+            return Path(os.path.abspath(os.path.expanduser(named)))
+        file: Path = self.host.config_file(os.environ)
+        if not file.exists() and self.program is None:
+            raise HostError(
+                f"{self.host.TITLE} is not here: there is no {file}, and no `{self.name}` on the path.",
+                hint="Install it first, or name its settings file with --config.",
+            )
+        return file
+
+    @property
+    def folder(self) -> Path:
+        """What Foreword keeps of its install in this host."""
+        return Path(os.path.abspath(self.call.home)) / "hosts" / self.name
+
+    @property
+    def installation(self) -> installation.Installation:
+        return installation.Installation(self.folder)
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """Where the plugin is, and what leads it to this very Foreword, whatever the gateway's environment says."""
+        home = os.path.abspath(self.call.home)
+        # Settings that move the memories elsewhere do not move the daemon; then the same rule has to find it.
+        same = str(client_of(self.call).address.folder) == os.path.join(home, "run")
+        variables = [
+            f"{name}={os.environ[name]}" for name in ("FOREWORD_CONFIG", "XDG_CONFIG_HOME") if name in os.environ
+        ]
+        command = [sys.executable, "-E", "-P", "-m", "foreword.serve.daemon", "--detach"]
+        return {
+            "folder": self.folder / "plugin",
+            "home": home if same else "",
+            "command": ["/usr/bin/env", *variables, *command] if variables else command,
+        }
+
+
+def _install(here: _Here) -> int:
+    call, host, file = here.call, here.host, here.file
+    config = host.read(file)
+    owners, notes = _owners(here, config)
+    settings = _settings_change(call, owners)
+    plan: list[installation.Change] = [*settings, *host.plan(file, config, **here.wanted)]
+    changed = [str(one.file) for one in plan if one.changes]
+    shown = installation.diff(plan)
+    data = {
+        "config": str(file),
+        "changed": changed,
+        "owner": owners,
+        "notes": notes,
+        "dry_run": bool(call.args.dry_run),
+    }
+    if call.args.dry_run or not changed:
+        lines = [shown or f"{host.TITLE} has Foreword already; nothing is to be changed.", *notes]
+        call.answer({**data, "diff": shown}, lines)
+        return Exit.OK
+    if not call.args.yes and not host.granted(config) and not _agreed(here, shown):
+        call.screen.note("Nothing was changed.")
+        return Exit.NO
+    kept = here.installation
+    kept.apply(plan)
+    copies = {str(of): str(copy) for of, copy in kept.copies().items()}
+    lines = [f"changed  {one}" for one in changed]
+    lines += [f"kept     {copy}, as it was" for copy in copies.values()]
+    lines += [*notes, "", f"{host.TITLE} takes it up by itself. `foreword {here.name} check` tells whether it did."]
+    call.answer({**data, "copies": copies}, lines)
+    return Exit.OK
+
+
+def _agreed(here: _Here, shown: str) -> bool:
+    call = here.call
+    if call.screen.as_json or not (sys.stdin and sys.stdin.isatty()):
+        raise BadInput(
+            f"Nobody is here to agree: {here.host.GRANT}",
+            hint=f"Run `foreword {here.name} install --yes` to agree, or --dry-run to see what would be changed.",
+        )
+    call.screen.note(printable(shown))
+    call.screen.note(here.host.GRANT)
+    return _asked("Install? [y/N] ").lower() in ("y", "yes")
+
+
+def _asked(question: str) -> str:
+    print(question, end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip()
+
+
+def _owners(here: _Here, config: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Whom to take for the owner, and what is to be said about it."""
+    call = here.call
+    if call.args.owner:
+        return list(dict.fromkeys(call.args.owner)), []
+    found = here.host.owners(config)
+    ids, several = list(found.ids), list(found.several)
+    known = call.loaded.settings.owner.ids
+    again = f"`foreword {here.name} install --owner ID`"
+    if several and not known and not ids:
+        alone = call.args.yes or call.args.dry_run or call.screen.as_json or not (sys.stdin and sys.stdin.isatty())
+        if not alone and (said := _chosen(several)):
+            return said, []
+        people = ", ".join(several)
+        return [], [f"owner    several may write to you ({people}), and none is taken for you; say which: {again}"]
+    if not ids and not known:
+        return [], [
+            f"owner    no allow-list names you, so who writes by direct message is a stranger; say who you are: {again}"
+        ]
+    return ids, [f"owner    {', '.join(ids)}, by {here.host.TITLE}'s allow-list"] if ids else []
+
+
+def _chosen(several: Sequence[str]) -> list[str]:
+    print("Several people may write to your agents. Which are you?", file=sys.stderr)
+    for number, one in enumerate(several, 1):
+        print(f"  {number}  {printable(one)}", file=sys.stderr)
+    numbers = _asked("Numbers, or nothing for none: ").replace(",", " ").split()
+    return [several[int(one) - 1] for one in numbers if one.isdigit() and 0 < int(one) <= len(several)]
+
+
+def _settings_change(call: Call, owners: Sequence[str]) -> list[installation.Change]:
+    """Foreword's own settings: who the owner is, and which agents are left alone, in both ways."""
+    from foreword.settings import config_file
+
+    edits = [installation.Edit(("owner", "ids"), one, item=True) for one in owners]
+    for agent in call.args.exclude or ():
+        edits += [
+            installation.Edit(("turn", "exclude"), agent, item=True),
+            installation.Edit(("guard", "exclude_capture"), agent, item=True),
+        ]
+    return [installation.edited(config_file(), edits, fresh="")] if edits else []
+
+
+def _remove(here: _Here) -> int:
+    call, kept = here.call, here.installation
+    if not kept.exists:
+        return _remove_traces(here)
+    plan = kept.undoing()
+    copies = kept.copies()
+    shown = installation.diff(plan)
+    if not call.args.dry_run:
+        plan = kept.undo()
+    files = [{"file": str(one.file), "how": one.said} for one in plan]
+    lines = [shown] if call.args.dry_run else [f"{one.file}: {one.said}" for one in plan]
+    stay = [str(copies[one.file]) for one in plan if one.said == installation.EDITED and one.file in copies]
+    if not call.args.dry_run:
+        lines += [f"kept     {one}, as it was before the install" for one in stay]
+        lines += [_memories_stay(call)]
+    call.answer({"files": files, "dry_run": bool(call.args.dry_run), "diff": shown, "memories": str(call.home)}, lines)
+    return Exit.OK
+
+
+def _remove_traces(here: _Here) -> int:
+    """Without a record: what is Foreword's by its name."""
+    call, file = here.call, here.file
+    change = installation.without(file, here.host.traces(file, here.folder / "plugin"))
+    shown = installation.diff([change])
+    if change.changes and not call.args.dry_run:
+        installation.replace(change)
+    if not change.changes:
+        lines = [f"Foreword is not in {here.host.TITLE}: nothing is to be removed."]
+    elif call.args.dry_run:
+        lines = [shown]
+    else:
+        lines = [
+            f"{file}: no install is on record, so only what is Foreword's by name was taken out",
+            _memories_stay(call),
+        ]
+    files = [{"file": str(file), "how": installation.EDITED}] if change.changes else []
+    call.answer({"files": files, "dry_run": bool(call.args.dry_run), "diff": shown, "memories": str(call.home)}, lines)
+    return Exit.OK
+
+
+def _memories_stay(call: Call) -> str:
+    return f"Your memories stay in {call.home}."
+
+
+def _check(here: _Here) -> int:
+    checks = list(_checks(here))
+    reaches = not any(one.state == "fail" for one in checks)
+    call = here.call
+    problem = next((one for one in checks if one.state == "fail"), None)
+    verdict = (
+        f"What Foreword finds reaches {here.host.TITLE}'s model."
+        if problem is None
+        else f"Nothing reaches {here.host.TITLE}'s model: {problem.found} {problem.next}"
+    )
+    call.answer(
+        {"reaches": reaches, "checks": [asdict(one) for one in checks]},
+        [*check_lines(call, checks), "", verdict],
+    )
+    return Exit.OK if reaches else Exit.NO
+
+
+def _checks(here: _Here) -> Iterator[Check]:
+    host, call = here.host, here.call
+    try:
+        file = here.file
+        config = host.read(file)
+    except HostError as error:
+        yield Check("settings", "fail", str(error.args[0]), error.hint)
+        return
+    yield Check("settings", "ok", str(file))
+    on_disk = list(host.checks(config, **here.wanted))
+    yield from on_disk
+    if not call.args.offline and all(one.state != "fail" for one in on_disk):
+        yield from host.running(config, partial(_host_answers, here))
+    answers = _daemon(here, host.start_of(config))
+    yield answers
+    yield from _foreword_settings(here, config)
+    if answers.state == "ok":
+        yield _turns(here, config)
+
+
+def _host_answers(here: _Here, *arguments: str) -> Any:
+    """What the host's own program answers, as JSON. Raises HostError."""
+    program = here.program
+    if program is None:
+        raise HostError(f"`{here.name}` is not on the path.", hint="Check with --offline, or put it there.")
+    try:
+        done = subprocess.run(
+            [program, *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_HOST_ANSWERS_WITHIN_S,
+            check=False,
+        )
+        if done.returncode == 0:
+            return json.loads(done.stdout)
+    except subprocess.TimeoutExpired as error:
+        raise HostError(f"`{here.name}` did not answer within {_HOST_ANSWERS_WITHIN_S:g} s.") from error
+    except ValueError as error:
+        raise HostError(f"`{here.name} {arguments[0]}` did not answer with JSON.") from error
+    said = [line.strip() for line in printable(done.stderr or done.stdout).splitlines() if line.strip()]
+    raise HostError(f"`{here.name} {' '.join(arguments[:3])}` failed: {said[0][:200] if said else done.returncode}")
+
+
+def _daemon(here: _Here, command: Sequence[str]) -> Check:
+    """Whether the daemon answers; where there is none, it is started as the host would start it."""
+    client = client_of(here.call)
+    try:
+        if client.about() is None:
+            _started(command, environ_of(here.call), client.about)
+        client.call("status", {}, within_s=5.0)
+    except (ForewordError, OSError, subprocess.SubprocessError) as error:
+        return Check("daemon", "fail", f"Foreword's daemon cannot be used: {error}", "`foreword doctor`")
+    return Check("daemon", "ok", "answers")
+
+
+def _started(command: Sequence[str], environ: Mapping[str, str], about: Callable[[], Any]) -> None:
+    if not command:
+        raise DaemonError("no command to start it is set.", hint="")
+    done = subprocess.run(
+        list(command),
+        env={name: value for name, value in environ.items() if not name.startswith("PYTHON")},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        timeout=_STARTS_WITHIN_S,
+        check=False,
+    )
+    if done.returncode:
+        raise DaemonError(f"`{' '.join(command)}` ended with {done.returncode}.", hint="Run it to see why.")
+    until = time.monotonic() + _STARTS_WITHIN_S
+    while about() is None:
+        if time.monotonic() > until:
+            raise DaemonError(f"`{' '.join(command)}` ran, and no daemon answers.", hint="`foreword logs` tells why.")
+        time.sleep(0.02)
+
+
+def _foreword_settings(here: _Here, config: Mapping[str, Any]) -> Iterator[Check]:
+    """What Foreword's own settings keep from this host's agents."""
+    from foreword.compose import excluded
+
+    settings, agents = here.call.loaded.settings, here.host.agents(config)
+    path = "`foreword config --path` names the file."
+    if not settings.turn.enabled:
+        yield Check("agents", "fail", "Injection is switched off (turn.enabled).", f"Switch it on; {path}")
+        return
+    out = [one for one in agents if excluded(one, settings.turn)]
+    if len(out) == len(agents):
+        found = f"Every agent is excluded from injection ({', '.join(out)})."
+        yield Check("agents", "fail", found, f"Take them out of turn.exclude; {path}")
+    elif out:
+        yield Check("agents", "warn", f"excluded from injection: {', '.join(out)}", f"turn.exclude; {path}")
+    else:
+        yield Check("agents", "ok", f"none of {count(len(agents), 'agent')} is excluded")
+    if not settings.owner.ids:
+        found = "Nobody is known to be you: who writes by direct message is a stranger."
+        yield Check("owner", "warn", found, f"`foreword {here.name} install --owner ID`")
+    if settings.bootstrap.enabled and (none := here.host.bootstrap_off(config)):
+        found = f"{here.host.TITLE} gives {', '.join(none)} no workspace files (contextInjection is never)."
+        yield Check("files", "warn", found, "Set agents.defaults.contextInjection to always.")
+
+
+def _turns(here: _Here, config: Mapping[str, Any]) -> Check:
+    """The newest turn that this host asked about, from its receipt."""
+    from foreword.serve import trail
+
+    client = client_of(here.call)
+    newest: dict[str, Any] | None = None
+    for agent in here.host.agents(config):
+        try:
+            receipt = client.call("why", {"agent": agent})["receipt"]
+        except UnknownId:
+            continue
+        if receipt["session"].startswith(f"agent:{agent}:") and (newest is None or receipt["at"] > newest["at"]):
+            newest = receipt
+    failed = [one for one in trail.failures(client.address.failures, since_s=_FAILURES_OF_S) if one.host == here.name]
+    if failed and (newest is None or failed[-1].at > _stamp(newest["at"])):
+        last = failed[-1]
+        found = f"the last call failed at {last.at}: {printable(last.cause)}"
+        return Check("turns", "warn", found, "Say something to your agent, then check again.")
+    if newest is None:
+        found = f"{here.host.TITLE} has not asked about a turn yet"
+        return Check("turns", "warn", found, "Say something to your agent, then check again.")
+    given = sum(one["injected"] for one in newest["candidates"])
+    said = count(given, "memory", "memories") + " given" if given else f"silence, because {newest['reason']}"
+    return Check("turns", "ok", f"last asked {_stamp(newest['at'])}: {said}")
+
+
+def _stamp(at: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))

@@ -1,0 +1,462 @@
+"""What an installer changes on disk, and how it is undone.
+
+A plan is a list of changes: a file as it is and as it should be. It is shown as a diff, or applied: first a copy of
+every file goes into Foreword's own folder, then a record with the checksums, then the files are replaced one by one,
+each whole or not at all. The record alone tells how far that came, so a crash between two steps leaves nothing that
+`apply` does not finish or `undo` does not take back.
+
+Undoing puts back the very bytes of the copy, when the file is as it was left. When a person or the host has changed it
+since, only the values that were put in are taken out, and every other byte stays.
+"""
+
+from __future__ import annotations
+
+import difflib
+import fcntl
+import hashlib
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from dataclasses import replace as changed_in
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from foreword.errors import HostError
+from foreword.hosts import json5, toml
+
+_RECORD = "installed.json"
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A value that belongs at a path of a settings file; an `item` belongs into the list there."""
+
+    path: tuple[str, ...]
+    value: Any
+    item: bool = False
+
+    @property
+    def _name(self) -> tuple[Any, ...]:
+        return (self.path, json.dumps(self.value)) if self.item else (self.path,)
+
+
+@dataclass(frozen=True, slots=True)
+class Put(Edit):
+    """An edit as it was made: how many levels above it were made for it, and what stood there before."""
+
+    made: int = 0
+    had: bool = False
+    before: Any = None
+
+    def document(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("path", "value", "item", "made", "had", "before")}
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Put:
+        return cls(**{**document, "path": tuple(document["path"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file as it is and as it should be; None is no file. `puts` are what of it is ours: nothing else is taken out
+    of a file that somebody changed. Without any, the file is ours as a whole."""
+
+    file: Path
+    before: bytes | None
+    after: bytes | None
+    puts: tuple[Put, ...] = ()
+    said: str = ""
+
+    @property
+    def changes(self) -> bool:
+        return self.before != self.after
+
+
+def whole(file: Path, data: bytes | None) -> Change:
+    """A file that is ours from its first byte to its last; None is to have none."""
+    return Change(file, _read(file), data)
+
+
+def edited(file: Path, edits: Sequence[Edit], *, fresh: str = "{}\n") -> Change:
+    """A settings file, in TOML or any kind of JSON by its name, with these values in it; one that is missing begins as
+    `fresh`. Raises HostError for a file that cannot be read, or that holds something else where a value belongs."""
+    before = _read(file)
+    text = fresh if before is None else _text(file, before)
+    puts: list[Put] = []
+    with _named(file):
+        for edit in edits:
+            text, put = _put(file, text, edit)
+            puts.append(put)
+    return Change(file, before, text.encode(), tuple(puts))
+
+
+def without(file: Path, puts: Sequence[Put]) -> Change:
+    """A settings file without these values. Raises HostError."""
+    before = _read(file)
+    return Change(file, before, _taken_out(file, before, puts), tuple(puts), EDITED)
+
+
+def parsed(file: Path) -> Any:
+    """What a JSON settings file holds; None where there is none. Raises HostError, naming the line."""
+    data = _read(file)
+    if data is None:
+        return None
+    with _named(file):
+        return json5.parse(_text(file, data))
+
+
+def diff(changes: Sequence[Change]) -> str:
+    """What applying would change, for people. Secrets that stand near a change are not shown."""
+    from foreword.record import redact  # every command of the program would wait for its patterns
+
+    parts = []
+    for one in changes:
+        if not one.changes:
+            continue
+        if not one.puts:
+            verb = "delete" if one.after is None else "replace" if one.before is not None else "new file"
+            size = f" ({len(one.after):,} bytes)" if one.after is not None else ""
+            parts.append(f"{verb} {one.file}{size}\n")
+            continue
+        old, new = (("" if data is None else data.decode("utf-8", "replace")) for data in (one.before, one.after))
+        named, none = str(one.file), os.devnull
+        lines = difflib.unified_diff(
+            old.splitlines(),
+            new.splitlines(),
+            none if one.before is None else named,
+            none if one.after is None else named,
+            lineterm="",
+            n=2,
+        )
+        parts.append(redact("\n".join(lines)).text + "\n")
+    return "".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A file as the record has it: the copy of what it was (None: there was none), and the checksums of what it was
+    left as."""
+
+    file: Path
+    copy: str | None
+    before: str | None
+    after: tuple[str | None, ...]
+    puts: tuple[Put, ...]
+    folders: tuple[str, ...]
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "file": str(self.file),
+            "copy": self.copy,
+            "before": self.before,
+            "after": list(self.after),
+            "puts": [one.document() for one in self.puts],
+            "folders": list(self.folders),
+        }
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> _Known:
+        return cls(
+            Path(document["file"]),
+            document["copy"],
+            document["before"],
+            tuple(document["after"]),
+            tuple(Put.read(one) for one in document["puts"]),
+            tuple(document["folders"]),
+        )
+
+
+@dataclass(slots=True)
+class Installation:
+    """What is kept of one host's install, in a folder of Foreword's own."""
+
+    folder: Path
+    _files: dict[Path, _Known] = field(default_factory=dict)
+    at: str = ""
+
+    def __post_init__(self) -> None:
+        """Raises HostError for a record that cannot be read: without it nothing is undone by guess."""
+        try:
+            data = (self.folder / _RECORD).read_bytes()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise HostError(f"{self.folder / _RECORD} cannot be read: {error.strerror}.") from error
+        try:
+            document = json.loads(data)
+            if document["version"] != _VERSION:
+                raise HostError(f"{self.folder / _RECORD} was made by a newer Foreword.", hint="Upgrade Foreword.")
+            self.at = document["at"]
+            self._files = {one.file: one for one in map(_Known.read, document["files"])}
+        except (ValueError, KeyError, TypeError) as error:
+            raise HostError(
+                f"{self.folder / _RECORD} is damaged.", hint="Move it away; your files are untouched."
+            ) from error
+
+    @property
+    def exists(self) -> bool:
+        return bool(self._files)
+
+    def apply(self, plan: Sequence[Change]) -> list[Path]:
+        """Make the changes, and answer which files were changed; none, and not even the record, where nothing differs.
+        Raises HostError where a file is no longer as the plan found it, or cannot be written."""
+        changed = [one for one in plan if one.changes]
+        if not changed:
+            return []
+        with self._alone():
+            for one in changed:
+                self._as_planned(one)
+            for one in changed:
+                self._files[one.file] = self._noted(one)
+            self._write_record()
+            for one in changed:
+                self._as_planned(one)
+                replace(one)
+        return [one.file for one in changed]
+
+    def undoing(self) -> list[Change]:
+        """What undoing would change, in order; `said` tells how each file is undone. Raises HostError."""
+        return [self._undone(one) for one in reversed(self._files.values())]
+
+    def undo(self) -> list[Change]:
+        """Take everything back, then forget that it was ever there. Copies stay only of files that were changed since.
+        Raises HostError; what was undone until then stays undone, and the rest can be undone later."""
+        with self._alone():
+            plan = self.undoing()
+            folders: list[str] = []
+            for one in plan:
+                if one.changes:
+                    replace(one)
+            for known in self._files.values():
+                folders += known.folders
+            for name in sorted(folders, key=len, reverse=True):
+                _remove_empty(Path(name))
+            kept = {self._files[one.file].copy for one in plan if one.said == EDITED}
+            (self.folder / _RECORD).unlink(missing_ok=True)
+            for copy in self.folder.glob("before-*"):
+                if copy.name not in kept:
+                    copy.unlink(missing_ok=True)
+            self._files = {}
+        (self.folder / "lock").unlink(missing_ok=True)
+        _remove_empty(self.folder)
+        _remove_empty(self.folder.parent)
+        return plan
+
+    def copies(self) -> dict[Path, Path]:
+        """Where each file is kept as it was before the install."""
+        return {one.file: self.folder / one.copy for one in self._files.values() if one.copy}
+
+    def _noted(self, change: Change) -> _Known:
+        known = self._files.get(change.file)
+        before, puts, after = change.before, change.puts, _sum(change.after)
+        folders = tuple(_missing_folders(change.file))
+        if known is not None:
+            puts = _merged(known.puts, puts)
+            folders = tuple(dict.fromkeys((*known.folders, *folders)))
+            if _sum(before) in known.after or not known.puts:
+                # Still as it was left: what it was before that is what counts. Both may be on disk after a crash.
+                return changed_in(known, after=(_sum(before), after), puts=puts, folders=folders)
+            if _sum(before) != known.before:
+                before = _taken_out(change.file, before, known.puts)
+        copy = None
+        if before is not None:
+            copy = f"before-{str(_sum(before))[:12]}-{change.file.name}"
+            replace_file(self.folder / copy, before, mode=0o600)
+        return _Known(change.file, copy, _sum(before), (after,), puts, folders)
+
+    def _undone(self, known: _Known) -> Change:
+        present = _read(known.file)
+        if _sum(present) == known.before:
+            return Change(known.file, present, present, known.puts, NOTHING)
+        if _sum(present) in known.after and (known.copy is None or (copy := self._copy(known)) is not None):
+            return Change(known.file, present, None if known.copy is None else copy, known.puts, RESTORED)
+        if known.puts:
+            return Change(known.file, present, _taken_out(known.file, present, known.puts), known.puts, EDITED)
+        return Change(known.file, present, present, (), LEFT)
+
+    def _copy(self, known: _Known) -> bytes | None:
+        """The bytes of the copy; None where they are no longer those that were kept."""
+        data = _read(self.folder / str(known.copy))
+        return data if _sum(data) == known.before else None
+
+    def _as_planned(self, change: Change) -> None:
+        if _read(change.file) != change.before:
+            raise HostError(f"{change.file} has changed in the meantime.", hint="Run the command again.")
+
+    def _write_record(self) -> None:
+        self.at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        document = {"version": _VERSION, "at": self.at, "files": [one.document() for one in self._files.values()]}
+        replace_file(self.folder / _RECORD, json.dumps(document, indent=1).encode(), mode=0o600)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One at a time. Raises HostError where the folder cannot be made."""
+        try:
+            _make_private(self.folder)
+            number = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise HostError(f"{self.folder} cannot be written: {error.strerror}.") from error
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX)
+            yield
+        except OSError as error:
+            raise HostError(
+                f"{error.filename or self.folder} cannot be written: {error.strerror}.",
+                hint="Fix that, then run the command again; it goes on where it stopped.",
+            ) from error
+        finally:
+            os.close(number)
+
+
+RESTORED = "as it was, byte for byte"
+EDITED = "changed since the install: only what Foreword put in was taken out"
+LEFT = "changed since the install, and left as it is"
+NOTHING = "as it was before the install already"
+
+
+def _merged(known: Sequence[Put], new: Sequence[Put]) -> tuple[Put, ...]:
+    """The first one knows what stood there before Foreword came; the last one knows what stands there now."""
+    merged = {one._name: one for one in known}
+    for one in new:
+        first = merged.get(one._name)
+        merged[one._name] = changed_in(first, value=one.value) if first else one
+    return tuple(merged.values())
+
+
+def _put(file: Path, text: str, edit: Edit) -> tuple[str, Put]:
+    if file.suffix == ".toml":
+        return _put_toml(text, edit)
+    absent = json5.absent(text, edit.path)
+    if edit.item:
+        made = Put(edit.path, edit.value, item=True, made=absent)
+        return json5.put_item(text, edit.path, edit.value), made
+    present = json5.member(json5.parse(text), edit.path)
+    made = Put(edit.path, edit.value, made=max(absent - 1, 0), had=not absent, before=None if absent else present)
+    if not absent and present == edit.value and type(present) is type(edit.value):
+        return text, made
+    return json5.put(text, edit.path, edit.value), made
+
+
+def _put_toml(text: str, edit: Edit) -> tuple[str, Put]:
+    present = json5.member(toml.values(text), edit.path)
+    had = present is not None
+    value = [*(present or []), edit.value] if edit.item else edit.value
+    put = Put(edit.path, edit.value, edit.item, made=0 if had else 1, had=had, before=None if edit.item else present)
+    if edit.item and edit.value in (present or []):
+        return text, put
+    return toml.rewritten(text, {".".join(edit.path): value}), put
+
+
+def _taken_out(file: Path, data: bytes | None, puts: Sequence[Put]) -> bytes | None:
+    if data is None:
+        return None
+    text = _text(file, data)
+    with _named(file):
+        for put in reversed(puts):
+            text = _taken_toml(text, put) if file.suffix == ".toml" else _taken(text, put)
+    return text.encode()
+
+
+def _taken(text: str, put: Put) -> str:
+    if put.item:
+        return json5.taken_item(text, put.path, put.value, made=put.made)
+    if not put.had:
+        return json5.taken(text, put.path, made=put.made)
+    # What somebody has set otherwise since then is theirs.
+    if json5.absent(text, put.path) or json5.member(json5.parse(text), put.path) != put.value:
+        return text
+    return json5.put(text, put.path, put.before) if put.before != put.value else text
+
+
+def _taken_toml(text: str, put: Put) -> str:
+    present = json5.member(toml.values(text), put.path)
+    name = ".".join(put.path)
+    if present is None:
+        return text
+    if put.item:
+        rest = [one for one in present if one != put.value]
+        return toml.rewritten(text, {name: rest or (None if put.made else [])})
+    return toml.rewritten(text, {name: put.before}) if present == put.value else text
+
+
+@contextmanager
+def _named(file: Path) -> Iterator[None]:
+    """Says of which file an error is."""
+    try:
+        yield
+    except json5.Unreadable as error:
+        raise HostError(
+            f"{file} is not valid JSON: line {error.line}, column {error.column}: {error}.",
+            hint="Nothing was touched; correct it first.",
+        ) from error
+    except ValueError as error:
+        raise HostError(f"{file} cannot be changed: {error}.", hint="Nothing was touched; correct it first.") from error
+
+
+def _text(file: Path, data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise HostError(f"{file} is not UTF-8 text.", hint="Nothing was touched; correct it first.") from error
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise HostError(f"{file} cannot be read: {error.strerror}.") from error
+
+
+def replace(change: Change) -> None:
+    """Make one change, and keep nothing of what was before."""
+    # A settings file is often a link into a folder that is kept elsewhere; replaced, the link would be lost.
+    real = change.file.resolve()
+    if change.after is None:
+        real.unlink(missing_ok=True)
+        return
+    mode = stat.S_IMODE(real.stat().st_mode) if real.exists() else 0o600
+    _make_private(real.parent)
+    replace_file(real, change.after, mode=mode)
+
+
+def replace_file(file: Path, data: bytes, *, mode: int) -> None:
+    """Whoever reads the file at any moment reads the old one or the new one."""
+    number, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(number, "wb") as target:
+            target.write(data)
+            target.flush()
+            os.fsync(target.fileno())
+        os.chmod(name, mode)
+        os.replace(name, file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _make_private(folder: Path) -> None:
+    """With every folder above it that is missing, for the user alone."""
+    for one in (*reversed(folder.parents), folder):
+        if not one.exists():
+            one.mkdir(mode=0o700, exist_ok=True)
+
+
+def _missing_folders(file: Path) -> list[str]:
+    return [str(one) for one in file.resolve().parents if not one.exists()]
+
+
+def _remove_empty(folder: Path) -> None:
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _sum(data: bytes | None) -> str | None:
+    return None if data is None else hashlib.sha256(data).hexdigest()

@@ -1,0 +1,131 @@
+"""A settings file in TOML, changed in place: what a person wrote around the changed values stays as it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_HEADER = re.compile(r"\s*\[\s*(?P<room>[^\[\]]+?)\s*\]\s*(#.*)?")
+
+
+def rewritten(text: str, values: Mapping[str, Any]) -> str:
+    """`text` with values such as `{"gate.floor": 0.5}` and nothing else changed, which reading it again proves; None
+    takes the value out. Raises ValueError, of which TOMLDecodeError is one."""
+    wanted: dict[str, Any] = tomllib.loads(text)
+    for name, value in values.items():
+        room, _, key = name.partition(".")
+        table = wanted.get(room, {})
+        if not isinstance(table, dict):
+            raise ValueError(f"gives {room} a value where a table belongs")
+        if value is not None:
+            wanted[room] = {**table, key: value}
+            text = _with(text, room, key, json.dumps(value, ensure_ascii=False))
+        elif key in table:
+            wanted[room] = {other: one for other, one in table.items() if other != key}
+            text = _with(text, room, key, None)
+    try:
+        done = _filled(tomllib.loads(text)) == _filled(wanted)
+    except tomllib.TOMLDecodeError:
+        done = False
+    if not done:
+        raise ValueError("is written in a way that is not changed safely")
+    return text
+
+
+def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
+    """An empty table says as much as none."""
+    return {name: value for name, value in values.items() if value != {}}
+
+
+def _with(text: str, room: str, key: str, value: str | None) -> str:
+    lines = text.splitlines(keepends=True)
+    end = "\r\n" if "\r\n" in text else "\n"
+    place, written = _place(lines, room, key)
+    if value is None:
+        return _cut(lines, place) if place is not None and written else text
+    if place is None:
+        gap = [end] if lines and lines[-1].strip() else []
+        if lines and not lines[-1].endswith(("\n", "\r")):
+            lines[-1] += end
+        return "".join([*lines, *gap, f"[{room}]{end}", f"{key} = {value}{end}"])
+    if written:
+        begins, ends = _span(lines, place)
+        return text[:begins] + value + text[ends:]
+    if not lines[place].endswith(("\n", "\r")):
+        lines[place] += end
+    dotted = not _HEADER.match(lines[place]) and _section(lines, place) != room
+    lines.insert(place + 1, f"{room}.{key} = {value}{end}" if dotted else f"{key} = {value}{end}")
+    return "".join(lines)
+
+
+def _cut(lines: Sequence[str], place: int) -> str:
+    """Without the lines from the one that sets a value to the one where it ends."""
+    text = "".join(lines)
+    _, ends = _span(lines, place)
+    after = text.find("\n", ends)
+    return "".join(lines[:place]) + (text[after + 1 :] if after >= 0 else "")
+
+
+def _span(lines: Sequence[str], place: int) -> tuple[int, int]:
+    """Where the value begins and ends that a line sets; a list may end on a later line."""
+    text, line = "".join(lines), "".join(lines[:place])
+    begins = text.index("=", len(line)) + 1
+    while text[begins : begins + 1] in (" ", "\t"):
+        begins += 1
+    depth, at = 0, begins
+    while at < len(text):
+        one = text[at]
+        if one in "\"'":
+            at = _string_end(text, at)
+            continue
+        if one == "#" or (one in "\r\n" and not depth):
+            if not depth:
+                break
+            at = text.find("\n", at) if "\n" in text[at:] else len(text)
+        depth += (one in "[{") - (one in "]}")
+        at += 1
+    return begins, begins + len(text[begins:at].rstrip())
+
+
+def _string_end(text: str, at: int) -> int:
+    quote = text[at] * 3 if text.startswith(text[at] * 3, at) else text[at]
+    here = at + len(quote)
+    while here < len(text) and not text.startswith(quote, here):
+        here += 2 if text[here] == "\\" and quote[0] == '"' else 1
+    return here + len(quote)
+
+
+def _place(lines: Sequence[str], room: str, key: str) -> tuple[int | None, bool]:
+    """The line that sets the key and True; or the line after which it belongs and False; or neither."""
+    section, after, near = "", None, None
+    for number, line in enumerate(lines):
+        if line.lstrip().startswith("["):
+            header = _HEADER.match(line)
+            section = header["room"].strip("\"'") if header else "["
+            after = number if section == room else after
+        elif section == room and _sets(line, key):
+            return number, True
+        elif section == room and re.match(rf"\s*#\s*{key}\s*=", line):
+            near = number
+        elif not section and _sets(line, room, key):
+            return number, True
+        elif not section and re.match(rf"\s*[\"']?{room}[\"']?\s*\.", line):
+            after = number
+    return after if near is None else near, False
+
+
+def _sets(line: str, *names: str) -> bool:
+    return bool(re.match(r"\s*" + r"\s*\.\s*".join(rf"[\"']?{name}[\"']?" for name in names) + r"\s*=", line))
+
+
+def _section(lines: Sequence[str], place: int) -> str:
+    headers = [match["room"].strip("\"'") for line in lines[: place + 1] if (match := _HEADER.match(line))]
+    return headers[-1] if headers else ""
+
+
+def values(text: str) -> dict[str, Any]:
+    """What the text says. Raises ValueError."""
+    return tomllib.loads(text)
