@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -21,7 +22,7 @@ from foreword.serve.client import Client
 from tests.hosts.model_server import ModelServer, Request
 
 VENV = Path(sys.executable).parent
-FRAME = "<foreword_memories"
+FRAME = "foreword recall"
 _TURN_S = 120.0
 # What of the environment a host may have from the machine: never a key, a home or a setting of somebody's.
 _KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "NODE_EXTRA_CA_CERTS")
@@ -63,7 +64,6 @@ class Program(ABC):
         self.model = ModelServer()
         for one in (self.user, self.project):
             one.mkdir(parents=True)
-        # What leads to Foreword's own command; it fails for as long as a test wants no daemon.
         self.environ = {name: value for name, value in os.environ.items() if name in _KEPT} | {
             "HOME": str(self.user),
             "FOREWORD_HOME": str(folder / "foreword"),
@@ -136,19 +136,25 @@ class Program(ABC):
         assert found["outcome"] in ("stored", "known"), found
         return str(found["id"])
 
-    def kept(self) -> list[dict[str, Any]]:
-        """Every memory, oldest first."""
-        lines = self.foreword("list", "--json", "--limit", "1000", "--all") if False else ""
-        del lines
-        found = []
-        for one in self.call("sessions", limit=1000)["sessions"]:
-            found += self._of_session(one)
-        return sorted(found, key=lambda one: int(one["id"][1:]))
+    def kept(self) -> list[tuple[str, str, str]]:
+        """Every memory as the disk has it, oldest first: its origin, its kind and its text."""
+        with sqlite3.connect(f"file:{self.folder}/foreword/foreword.db?mode=ro", uri=True) as database:
+            found = database.execute("SELECT origin, kind, text FROM memory ORDER BY row").fetchall()
+        database.close()
+        return found
 
-    def _of_session(self, session: dict[str, Any]) -> list[dict[str, Any]]:
-        first = self.call("search", query="the", limit=1, session=session["key"])["results"]
-        del first
-        return []
+    @contextmanager
+    def no_daemon(self) -> Iterator[None]:
+        """None runs, and none can be started: a file stands where its folder belongs."""
+        self.memory.stop()
+        run, aside = self.memory.address.folder, self.folder / "run-aside"
+        run.rename(aside)
+        run.touch()
+        try:
+            yield
+        finally:
+            run.unlink()
+            aside.rename(run)
 
     @contextmanager
     def daemon_stopped(self) -> Iterator[None]:
@@ -171,8 +177,8 @@ class Program(ABC):
         assert holder
         return holder
 
-    def receipts(self) -> dict[str, Any]:
-        return self.call("why", agent=self.name)
+    def newest_receipt(self) -> dict[str, Any]:
+        return dict(self.call("why", agent=self.name)["receipt"])
 
     def close(self) -> None:
         self.memory.stop()

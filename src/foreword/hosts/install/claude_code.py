@@ -1,0 +1,93 @@
+"""Foreword in Claude Code: a plugin in a folder of Foreword's own, and two values in the settings that name the folder
+and switch the plugin on. The host's own `plugin install` is not needed: it was seen on 2.1.325 that it loads a plugin
+that the settings name, from the folder itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from foreword.errors import HostError
+from foreword.hosts.check import Check
+from foreword.hosts.install.installer import Answers, Installer, Wanted, in_home, placed, present, shipped
+from foreword.hosts.installation import Change, Edit, Put, edited, parsed
+from foreword.hosts.json5 import member
+
+_MARKET = ("extraKnownMarketplaces", "foreword")
+_PLUGIN = "foreword@foreword"
+_ENABLED = ("enabledPlugins", _PLUGIN)
+_HOOKS, _SERVERS = "hooks/hooks.json", ".mcp.json"
+
+
+class ClaudeCode(Installer):
+    name = "claude-code"
+    title = "Claude Code"
+    grant = (
+        "Foreword asks to run at Claude Code's hooks: it reads each prompt, answer and tool result, gives the model what"
+        " is worth knowing, and keeps what was said on this machine."
+    )
+
+    def config_file(self, environ: Mapping[str, str]) -> Path:
+        return in_home(environ, "CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
+
+    def read(self, file: Path) -> dict[str, Any]:
+        found = parsed(file)
+        if found is not None and not isinstance(found, dict):
+            raise HostError(f"{file} does not hold an object.", hint="Nothing was touched; correct it first.")
+        return found or {}
+
+    def plan(self, file: Path, config: Mapping[str, Any], wanted: Wanted) -> list[Change]:
+        market = {"source": {"source": "directory", "path": str(wanted.folder)}}
+        return [*placed(_files(wanted), wanted.folder), edited(file, [Edit(_MARKET, market), Edit(_ENABLED, True)])]
+
+    def granted(self, config: Mapping[str, Any]) -> bool:
+        return member(config, _ENABLED) is True
+
+    def traces(self, file: Path, wanted: Wanted) -> dict[Path, list[Put]]:
+        config = self.read(file)
+        found = [path for path in (_MARKET, _ENABLED) if member(config, path) is not None]
+        return {file: [Put(path, None) for path in found]}
+
+    def checks(self, file: Path, config: Mapping[str, Any], wanted: Wanted) -> Iterator[Check]:
+        yield present(_files(wanted), wanted.folder, self.again)
+        if member(config, (*_MARKET, "source", "path")) != str(wanted.folder):
+            yield Check("enabled", "fail", "Claude Code is not told where the plugin is.", self.again)
+        elif member(config, _ENABLED) is not True:
+            yield Check("enabled", "fail", "The plugin is not switched on.", self.again)
+        else:
+            yield Check("enabled", "ok", "the settings name the plugin and switch it on")
+        if member(config, ("disableAllHooks",)) is True:
+            step = f"Take disableAllHooks out of {file}."
+            yield Check("hooks", "fail", "All hooks are switched off (disableAllHooks), so nothing is injected.", step)
+
+    def running(self, config: Mapping[str, Any], ask: Answers, wanted: Wanted) -> Iterator[Check]:
+        try:
+            listed = ask("plugin", "list", "--json")
+        except HostError as error:
+            yield Check("program", "warn", f"Claude Code cannot be asked: {error}", "`claude plugin list`")
+            return
+        found = next((one for one in listed if member(one, ("id",)) == _PLUGIN), None)
+        if found is None:
+            yield Check("program", "warn", "Claude Code has not seen the plugin yet", "Start a session, then check again.")
+        elif member(found, ("enabled",)) is not True or member(found, ("errors",)):
+            yield Check("program", "fail", "Claude Code does not load the plugin.", "`claude plugin list` says why.")
+        else:
+            yield Check("program", "ok", "has the plugin loaded")
+
+
+def _files(wanted: Wanted) -> dict[str, bytes]:
+    """The plugin as it ships, with the way to this very Foreword in it."""
+    files = shipped(ClaudeCode.name)
+    hooks, servers = json.loads(files[_HOOKS]), json.loads(files[_SERVERS])
+    for entries in hooks["hooks"].values():
+        for hook in (hook for entry in entries for hook in entry["hooks"]):
+            hook["command"], *hook["args"] = wanted.command(*hook["args"])
+    for server in servers["mcpServers"].values():
+        server["command"], *server["args"] = wanted.command(*server["args"])
+    return {**files, _HOOKS: _document(hooks), _SERVERS: _document(servers)}
+
+
+def _document(value: object) -> bytes:
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()

@@ -1,0 +1,91 @@
+"""Foreword in Codex: its hooks in `hooks.json`, its tools in `config.toml`. Codex runs a hook only when the user has
+looked at it and trusts it, and that step is the user's: nothing here takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from foreword.errors import HostError
+from foreword.hosts import HOSTS
+from foreword.hosts.check import Check
+from foreword.hosts.install.installer import Answers, Installer, Wanted, in_home
+from foreword.hosts.installation import Change, Edit, Put, edited, parsed
+from foreword.hosts.json5 import member
+
+_SERVER = ("mcp_servers", "foreword")
+_TIMEOUT_S = 5
+_TRUST = "Start `codex`, open /hooks, look at what Foreword's hooks run, and trust them."
+
+
+class Codex(Installer):
+    name = "codex"
+    title = "Codex"
+    grant = (
+        "Foreword asks to run at Codex's hooks: it reads each prompt, answer and tool result, gives the model what is"
+        " worth knowing, and keeps what was said on this machine. Codex itself will ask you to trust the hooks."
+    )
+
+    def config_file(self, environ: Mapping[str, str]) -> Path:
+        return in_home(environ, "CODEX_HOME", ".codex") / "config.toml"
+
+    def read(self, file: Path) -> dict[str, Any]:
+        hooks = parsed(_hooks(file))
+        if hooks is not None and not isinstance(hooks, dict):
+            raise HostError(f"{_hooks(file)} does not hold an object.", hint="Nothing was touched; correct it first.")
+        return {**(parsed(file) or {}), "hooks.json": hooks or {}}
+
+    def plan(self, file: Path, config: Mapping[str, Any], wanted: Wanted) -> list[Change]:
+        hooks = [Edit(("hooks", event), entry, item=True) for event, entry in self._entries(wanted)]
+        server = [Edit((*_SERVER, key), value) for key, value in _server(wanted).items()]
+        return [edited(_hooks(file), hooks), edited(file, server, fresh="")]
+
+    def after(self, plan: Sequence[Change], config: Mapping[str, Any], wanted: Wanted) -> str:
+        return f"Codex runs no hook that you have not looked at. {_TRUST}"
+
+    def _entries(self, wanted: Wanted) -> Iterator[tuple[str, dict[str, Any]]]:
+        for event in HOSTS[self.name].events:
+            hook = {"type": "command", "command": wanted.line("hook", self.name, event), "timeout": _TIMEOUT_S}
+            yield event, {"hooks": [hook]}
+
+    def granted(self, config: Mapping[str, Any]) -> bool:
+        return member(config, _SERVER) is not None
+
+    def traces(self, file: Path, wanted: Wanted) -> dict[Path, list[Put]]:
+        config = self.read(file)
+        hooks = [
+            Put(("hooks", event), entry, item=True)
+            for event, entry in self._entries(wanted)
+            if entry in (member(config, ("hooks.json", "hooks", event)) or ())
+        ]
+        ours = member(config, _SERVER)
+        server = [Put((*_SERVER, key), value) for key, value in (ours or {}).items()]
+        return {_hooks(file): hooks, file: server}
+
+    def checks(self, file: Path, config: Mapping[str, Any], wanted: Wanted) -> Iterator[Check]:
+        for event, entry in self._entries(wanted):
+            if entry not in (member(config, ("hooks.json", "hooks", event)) or ()):
+                yield Check("hooks", "fail", f"{self.title} does not call this Foreword at {event}.", self.again)
+                break
+        else:
+            yield Check("hooks", "ok", f"{_hooks(file)} calls this Foreword")
+        if member(config, ("features", "hooks")) is False:
+            step = f"Take features.hooks out of {file}."
+            yield Check("hooks", "fail", "Hooks are switched off (features.hooks).", step)
+        if member(config, _SERVER) != _server(wanted):
+            yield Check("tools", "warn", "mem-search and mem-get are not offered by this Foreword", self.again)
+        else:
+            yield Check("tools", "ok", "mem-search and mem-get are offered")
+
+    def running(self, config: Mapping[str, Any], ask: Answers, wanted: Wanted) -> Iterator[Check]:
+        return iter(())
+
+
+def _hooks(file: Path) -> Path:
+    return file.with_name("hooks.json")
+
+
+def _server(wanted: Wanted) -> dict[str, Any]:
+    command, *arguments = wanted.command("mcp", "--agent", Codex.name)
+    return {"command": command, "args": arguments}

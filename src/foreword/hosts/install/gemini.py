@@ -1,0 +1,79 @@
+"""Foreword in Gemini CLI: its hooks and its tools, in the host's settings. The host asks before it lets the model use a
+tool for the first time, and that is left to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from foreword.errors import HostError
+from foreword.hosts import HOSTS
+from foreword.hosts.check import Check
+from foreword.hosts.install.installer import Installer, Wanted, in_home
+from foreword.hosts.installation import Change, Edit, Put, edited, parsed
+from foreword.hosts.json5 import member
+
+_SERVER = ("mcpServers", "foreword")
+_TIMEOUT_MS = 5000
+
+
+class Gemini(Installer):
+    name = "gemini"
+    title = "Gemini CLI"
+    grant = (
+        "Foreword asks to run at Gemini CLI's hooks: it reads each prompt, answer and tool result, gives the model what"
+        " is worth knowing, and keeps what was said on this machine."
+    )
+
+    def config_file(self, environ: Mapping[str, str]) -> Path:
+        return in_home(environ, "", ".gemini") / "settings.json"
+
+    def read(self, file: Path) -> dict[str, Any]:
+        found = parsed(file)
+        if found is not None and not isinstance(found, dict):
+            raise HostError(f"{file} does not hold an object.", hint="Nothing was touched; correct it first.")
+        return found or {}
+
+    def plan(self, file: Path, config: Mapping[str, Any], wanted: Wanted) -> list[Change]:
+        edits = [Edit(("hooks", event), entry, item=True) for event, entry in self._entries(wanted)]
+        return [edited(file, [*edits, Edit(_SERVER, _server(self.name, wanted))])]
+
+    def _entries(self, wanted: Wanted) -> Iterator[tuple[str, dict[str, Any]]]:
+        for event in HOSTS[self.name].events:
+            hook = {"type": "command", "command": wanted.line("hook", self.name, event), "timeout": _TIMEOUT_MS}
+            yield event, {"matcher": "*", "hooks": [{"name": "foreword", **hook}]}
+
+    def granted(self, config: Mapping[str, Any]) -> bool:
+        return member(config, _SERVER) is not None
+
+    def traces(self, file: Path, wanted: Wanted) -> dict[Path, list[Put]]:
+        config = self.read(file)
+        found = [
+            Put(("hooks", event), entry, item=True)
+            for event, entry in self._entries(wanted)
+            if entry in (member(config, ("hooks", event)) or ())
+        ]
+        return {file: [*found, *([Put(_SERVER, None)] if member(config, _SERVER) is not None else [])]}
+
+    def checks(self, file: Path, config: Mapping[str, Any], wanted: Wanted) -> Iterator[Check]:
+        gone = [event for event, entry in self._entries(wanted) if entry not in (member(config, ("hooks", event)) or ())]
+        if gone:
+            yield Check("hooks", "fail", f"{self.title} does not call this Foreword at {gone[0]}.", self.again)
+        elif member(config, ("hooksConfig", "enabled")) is False:
+            step = f"Take hooksConfig.enabled out of {file}."
+            yield Check("hooks", "fail", "All hooks are switched off (hooksConfig.enabled).", step)
+        elif "foreword" in (member(config, ("hooksConfig", "disabled")) or ()):
+            step = "`/hooks enable foreword` in Gemini CLI."
+            yield Check("hooks", "fail", "Foreword's hooks are switched off (hooksConfig.disabled).", step)
+        else:
+            yield Check("hooks", "ok", "the settings call this Foreword")
+        if member(config, _SERVER) != _server(self.name, wanted):
+            yield Check("tools", "warn", "mem-search and mem-get are not offered by this Foreword", self.again)
+        else:
+            yield Check("tools", "ok", "mem-search and mem-get are offered")
+
+
+def _server(agent: str, wanted: Wanted) -> dict[str, Any]:
+    command, *arguments = wanted.command("mcp", "--agent", agent)
+    return {"command": command, "args": arguments}
