@@ -122,7 +122,9 @@ class _Here:
         variables = [
             f"{name}={os.environ[name]}" for name in ("FOREWORD_CONFIG", "XDG_CONFIG_HOME") if name in os.environ
         ]
-        command = [sys.executable, "-E", "-P", "-m", "foreword.serve.daemon", "--detach"]
+        beside = Path(sys.executable).with_name("foreword-daemon")
+        command = [str(beside)] if beside.exists() else [sys.executable, "-E", "-P", "-m", "foreword.serve.daemon"]
+        command.append("--detach")
         return {
             "folder": self.folder / "plugin",
             "home": home if same else "",
@@ -155,11 +157,18 @@ def _install(here: _Here) -> int:
     kept = here.installation
     kept.apply(plan)
     copies = {str(of): str(copy) for of, copy in kept.copies().items()}
-    lines = [f"changed  {one}" for one in changed]
+    lines = [f"changed  {one}" for one in _folded(here, changed)]
     lines += [f"kept     {copy}, as it was" for copy in copies.values()]
-    lines += [*notes, "", f"{host.TITLE} takes it up by itself. `foreword {here.name} check` tells whether it did."]
+    then = host.after(plan, config, here.wanted["folder"])
+    lines += [*notes, "", f"{then} `foreword {here.name} check` tells whether it did."]
     call.answer({**data, "copies": copies}, lines)
     return Exit.OK
+
+
+def _folded(here: _Here, files: Sequence[str]) -> list[str]:
+    """The plugin's own files as one."""
+    plugin = here.folder / "plugin"
+    return list(dict.fromkeys(str(plugin) if Path(one).is_relative_to(plugin) else one for one in files))
 
 
 def _agreed(here: _Here, shown: str) -> bool:
@@ -232,7 +241,8 @@ def _remove(here: _Here) -> int:
     if not call.args.dry_run:
         plan = kept.undo()
     files = [{"file": str(one.file), "how": one.said} for one in plan]
-    lines = [shown] if call.args.dry_run else [f"{one.file}: {one.said}" for one in plan]
+    told = {_folded(here, [str(one.file)])[0]: one.said for one in plan}
+    lines = [shown] if call.args.dry_run else [f"{file}: {said}" for file, said in told.items()]
     stay = [str(copies[one.file]) for one in plan if one.said == installation.EDITED and one.file in copies]
     if not call.args.dry_run:
         lines += [f"kept     {one}, as it was before the install" for one in stay]
@@ -267,20 +277,18 @@ def _memories_stay(call: Call) -> str:
 
 
 def _check(here: _Here) -> int:
-    checks = list(_checks(here))
-    reaches = not any(one.state == "fail" for one in checks)
-    call = here.call
+    call, checks, title = here.call, list(_checks(here)), here.host.TITLE
     problem = next((one for one in checks if one.state == "fail"), None)
-    verdict = (
-        f"What Foreword finds reaches {here.host.TITLE}'s model."
-        if problem is None
-        else f"Nothing reaches {here.host.TITLE}'s model: {problem.found} {problem.next}"
-    )
-    call.answer(
-        {"reaches": reaches, "checks": [asdict(one) for one in checks]},
-        [*check_lines(call, checks), "", verdict],
-    )
-    return Exit.OK if reaches else Exit.NO
+    seen = any(one.name == "turns" and one.state == "ok" for one in checks)
+    if problem is not None:
+        verdict = f"Nothing reaches {title}'s model: {problem.found} → {problem.next}"
+    elif seen:
+        verdict = f"What Foreword finds reaches {title}'s model."
+    else:
+        verdict = f"Nothing stands between Foreword and {title}'s model, but no turn has shown it yet."
+    data = {"ready": problem is None, "seen": seen, "verdict": verdict, "checks": [asdict(one) for one in checks]}
+    call.answer(data, [*check_lines(call, checks), "", verdict])
+    return Exit.OK if problem is None else Exit.NO
 
 
 def _checks(here: _Here) -> Iterator[Check]:
@@ -295,7 +303,11 @@ def _checks(here: _Here) -> Iterator[Check]:
     on_disk = list(host.checks(config, **here.wanted))
     yield from on_disk
     if not call.args.offline and all(one.state != "fail" for one in on_disk):
-        yield from host.running(config, partial(_host_answers, here))
+        if here.program is None:
+            found = f"`{here.name}` is not on the path, so {host.TITLE} itself was not asked"
+            yield Check("gateway", "warn", found, "Put it there, or leave it out with --offline.")
+        else:
+            yield from host.running(config, partial(_host_answers, here, here.program))
     answers = _daemon(here, host.start_of(config))
     yield answers
     yield from _foreword_settings(here, config)
@@ -303,11 +315,8 @@ def _checks(here: _Here) -> Iterator[Check]:
         yield _turns(here, config)
 
 
-def _host_answers(here: _Here, *arguments: str) -> Any:
+def _host_answers(here: _Here, program: str, *arguments: str) -> Any:
     """What the host's own program answers, as JSON. Raises HostError."""
-    program = here.program
-    if program is None:
-        raise HostError(f"`{here.name}` is not on the path.", hint="Check with --offline, or put it there.")
     try:
         done = subprocess.run(
             [program, *arguments],
@@ -398,13 +407,14 @@ def _turns(here: _Here, config: Mapping[str, Any]) -> Check:
             continue
         if receipt["session"].startswith(f"agent:{agent}:") and (newest is None or receipt["at"] > newest["at"]):
             newest = receipt
+    since = here.installation.at
     failed = [one for one in trail.failures(client.address.failures, since_s=_FAILURES_OF_S) if one.host == here.name]
     if failed and (newest is None or failed[-1].at > _stamp(newest["at"])):
         last = failed[-1]
         found = f"the last call failed at {last.at}: {printable(last.cause)}"
         return Check("turns", "warn", found, "Say something to your agent, then check again.")
-    if newest is None:
-        found = f"{here.host.TITLE} has not asked about a turn yet"
+    if newest is None or _stamp(newest["at"]) < since:
+        found = f"{here.host.TITLE} has not asked about a turn since the install"
         return Check("turns", "warn", found, "Say something to your agent, then check again.")
     given = sum(one["injected"] for one in newest["candidates"])
     said = count(given, "memory", "memories") + " given" if given else f"silence, because {newest['reason']}"

@@ -275,7 +275,9 @@ class Installation:
         if _sum(present) == known.before:
             return Change(known.file, present, present, known.puts, NOTHING)
         if _sum(present) in known.after and (known.copy is None or (copy := self._copy(known)) is not None):
-            return Change(known.file, present, None if known.copy is None else copy, known.puts, RESTORED)
+            if known.copy is None:
+                return Change(known.file, present, None, known.puts, REMOVED)
+            return Change(known.file, present, copy, known.puts, RESTORED)
         if known.puts:
             return Change(known.file, present, _taken_out(known.file, present, known.puts), known.puts, EDITED)
         return Change(known.file, present, present, (), LEFT)
@@ -315,6 +317,7 @@ class Installation:
 
 
 RESTORED = "as it was, byte for byte"
+REMOVED = "removed, as there was none before"
 EDITED = "changed since the install: only what Foreword put in was taken out"
 LEFT = "changed since the install, and left as it is"
 NOTHING = "as it was before the install already"

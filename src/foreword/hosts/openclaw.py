@@ -224,7 +224,10 @@ def _elsewhere(config: Mapping[str, Any], folder: Path) -> list[str]:
 
 def checks(config: Mapping[str, Any], *, folder: Path, home: str, command: Sequence[str]) -> Iterator[Check]:
     """What the host's settings and the files on disk say, in the order in which the host meets them."""
-    yield _plugin(config, folder)
+    plugin = _plugin(config, folder)
+    yield plugin
+    if plugin.state == "fail" and member(config, _ENTRY) is None:
+        return
     yield _enabled(config)
     yield _grant(config)
     yield _starts(config, home, command)
@@ -284,6 +287,15 @@ def bootstrap_off(config: Mapping[str, Any]) -> list[str]:
     return [one for one in agents(config) if listed.get(one, {}).get("contextInjection", everywhere) == "never"]
 
 
+def after(plan: Sequence[Change], config: Mapping[str, Any], folder: Path) -> str:
+    """What is to be done once a plan is applied: the gateway reads its settings again by itself, but not new code of a
+    plugin that it has loaded."""
+    loaded = str(folder) in _listed(member(config, ("plugins", "load", "paths")))
+    if loaded and any(one.changes and one.file.is_relative_to(folder) for one in plan):
+        return "`openclaw plugins reload foreword` makes the gateway take up the new plugin."
+    return "OpenClaw takes it up by itself."
+
+
 def start_of(config: Mapping[str, Any]) -> list[str]:
     """The command by which the plugin starts the daemon."""
     given = member(config, (*_ENTRY, "config", "command"))
@@ -305,7 +317,7 @@ def running(config: Mapping[str, Any], ask: Callable[..., Any]) -> Iterator[Chec
             return
         grants = ask("gateway", "call", "plugins.inspect", "--params", f'{{"pluginId": "{PLUGIN}"}}', "--json")
     except HostError as error:
-        yield Check("gateway", "warn", f"The gateway cannot be asked: {error}", "`openclaw gateway status`")
+        yield Check("gateway", "fail", f"The gateway cannot be asked: {error}", "`openclaw gateway status`")
         return
     hooks = member(grants, ("grants", "hooks"))
     for name in ("allowConversationAccess", "allowPromptInjection"):

@@ -13,7 +13,7 @@ import pytest
 from tests.hosts.openclaw.gateway import ADAPTERS, PLUGIN, Gateway, hosts_folder
 
 HOSTS = hosts_folder()
-_PARTS = ("node24/node_modules/node/bin/node", "openclaw/node_modules/openclaw/openclaw.mjs")
+PARTS = ("node24/node_modules/node/bin/node", "openclaw/node_modules/openclaw/openclaw.mjs")
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +27,7 @@ def plugin() -> Path:
 
 @pytest.fixture(scope="session")
 def gateway(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    if missing := [part for part in _PARTS if not (HOSTS / part).exists()]:
+    if missing := [part for part in PARTS if not (HOSTS / part).exists()]:
         pytest.skip(f"{HOSTS / missing[0]} is missing: run `make hosts`")
     one = Gateway(tmp_path_factory.mktemp("openclaw"), HOSTS)
     try:
