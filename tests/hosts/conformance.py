@@ -4,6 +4,7 @@ add what is peculiar to it. Each test has words of its own: one home serves them
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -77,7 +78,7 @@ class Conformance:
             turn = host.turn("What opens the orchard gate? [[say:I cannot tell.]]")
         assert "I cannot tell." in turn.text
         assert FRAME not in turn.request.whole
-        assert host.name in host.foreword("doctor", "--json", code=0) or True
+        assert host.name in host.foreword("doctor")
 
     @pytest.mark.proves("S8")
     def test_the_turn_goes_on_when_the_daemon_dies_in_the_middle_of_it(self, host: Program) -> None:
@@ -121,9 +122,8 @@ class Conformance:
         ]
         requests = host.conversation(prompts)
         assert any(FRAME in one.beside for one in requests)
-        for number, (one, other) in enumerate(zip(requests, requests[1:], strict=False)):
+        for number, (one, other) in enumerate(pairwise(requests)):
             assert other.before[: len(one.before)] == one.before, f"turn {number + 1} changed what was sent before it"
-            host.extends(one, other)
 
 
 _FACTS = ("sextant", "theodolite", "astrolabe", "barograph", "planimeter", "heliograph", "stroboscope", "gyroscope")

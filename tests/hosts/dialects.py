@@ -99,7 +99,7 @@ def _responses(body: Body) -> list[Said]:
 def _response_item(one: Body) -> Said:
     if one.get("type", "").endswith("_output"):
         return Said("tool", text_of(one), one)
-    role = one.get("role", "assistant")
+    role = str(one.get("role", "assistant"))
     return Said(_ABOVE.get(role, role), text_of(one), one)
 
 
@@ -155,17 +155,24 @@ def _anthropic(body: Body) -> list[Said]:
     for one in body["messages"]:
         blocks = one["content"] if isinstance(one["content"], list) else [{"type": "text", "text": one["content"]}]
         results = [block for block in blocks if block.get("type") == "tool_result"]
-        said.append(Said("tool" if results else one["role"], text_of(results or blocks), one))
+        said.append(Said("tool" if results else str(one["role"]), text_of(results or blocks), one))
     return said
 
 
 def _anthropic_answer(body: Body, answer: str | Call, stream: bool) -> list[tuple[str, Any]]:
     number = len(body["messages"])
     block: Body = {"type": "text", "text": answer}
-    shown, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": answer}
+    shown: Body = {"type": "text", "text": ""}
+    delta: Body = {"type": "text_delta", "text": answer}
     if isinstance(answer, Call):
-        block = {"type": "tool_use", "id": f"toolu_{number}", "name": answer.name, "input": json.loads(answer.arguments)}
-        shown, delta = {**block, "input": {}}, {"type": "input_json_delta", "partial_json": answer.arguments}
+        block = {
+            "type": "tool_use",
+            "id": f"toolu_{number}",
+            "name": answer.name,
+            "input": json.loads(answer.arguments),
+        }
+        shown = {**block, "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": answer.arguments}
     end = "tool_use" if isinstance(answer, Call) else "end_turn"
     usage = {"input_tokens": _tokens(body), "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
     usage["output_tokens"] = _USAGE_TOKENS

@@ -103,8 +103,19 @@ class Program(ABC):
             check=False,
         )
         requests = self.model.requests[seen:]
-        assert done.returncode == 0 and requests, f"{done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+        told = f"{done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+        assert done.returncode == 0, told
+        assert requests, told
         return Turn(done.stdout, requests, time.monotonic() - began)
+
+    def conversation(self, prompts: Sequence[str]) -> list[Request]:
+        """All of them in one session, one after the other; what the model was sent first for each."""
+        sent, session = [], None
+        for prompt in prompts:
+            turn = self.turn(prompt, session=session)
+            session = session or self.session_of(turn.text)
+            sent.append(turn.request)
+        return sent
 
     # Foreword
 

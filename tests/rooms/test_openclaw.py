@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 
 from foreword.errors import HostError
-from foreword.hosts import openclaw
-from foreword.hosts.openclaw import Owners
+from foreword.hosts.install import Owners, Wanted
+from foreword.hosts.install.installer import shipped
+from foreword.hosts.install.openclaw import PLUGIN, OpenClaw
 
-WANTED: dict[str, Any] = {"folder": Path("/home/f/plugin"), "home": "/home/f", "command": ["/bin/foreword-daemon"]}
+openclaw = OpenClaw()
+FILE = Path("/home/f/.openclaw/openclaw.json")
+WANTED = Wanted(Path("/home/f/plugin"), "/home/f", "/bin/foreword", ("/bin/foreword-daemon",))
 
 
 @pytest.mark.parametrize(
@@ -76,23 +79,23 @@ def test_settings_that_include_themselves_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_list_of_allowed_plugins_is_only_joined_where_there_is_one() -> None:
-    paths = {edit.path for edit in openclaw.edits({}, **WANTED)}
+    paths = {edit.path for edit in openclaw.edits({}, WANTED)}
     assert ("plugins", "allow") not in paths
-    assert ("plugins", "allow") not in {edit.path for edit in openclaw.edits({"plugins": {"allow": []}}, **WANTED)}
-    assert ("plugins", "allow") in {edit.path for edit in openclaw.edits({"plugins": {"allow": ["x"]}}, **WANTED)}
+    assert ("plugins", "allow") not in {edit.path for edit in openclaw.edits({"plugins": {"allow": []}}, WANTED)}
+    assert ("plugins", "allow") in {edit.path for edit in openclaw.edits({"plugins": {"allow": ["x"]}}, WANTED)}
 
 
 def test_a_plugin_that_is_linked_from_elsewhere_is_not_installed_twice(tmp_path: Path) -> None:
     (tmp_path / "openclaw.plugin.json").write_text('{"id": "foreword"}')
     with pytest.raises(HostError, match="installed already from"):
-        openclaw.edits({"plugins": {"load": {"paths": [str(tmp_path)]}}}, **WANTED)
+        openclaw.edits({"plugins": {"load": {"paths": [str(tmp_path)]}}}, WANTED)
 
 
 def _installed(**entry: Any) -> dict[str, Any]:
     hooks = {"allowConversationAccess": True, **entry.pop("hooks", {})}
-    config = {"home": WANTED["home"], "command": WANTED["command"]}
+    config = {"home": WANTED.home, "command": list(WANTED.daemon)}
     plugins = {"entries": {"foreword": {"enabled": True, "hooks": hooks, "config": config, **entry}}}
-    return {"plugins": {**plugins, "load": {"paths": [str(WANTED["folder"])]}}}
+    return {"plugins": {**plugins, "load": {"paths": [str(WANTED.folder)]}}}
 
 
 @pytest.mark.parametrize(
@@ -105,7 +108,7 @@ def _installed(**entry: Any) -> dict[str, Any]:
     ],
 )
 def test_what_keeps_the_plugin_from_working_is_named(change: dict[str, Any], name: str, words: str) -> None:
-    found = {one.name: one for one in openclaw.checks(_installed(**change), **WANTED)}
+    found = {one.name: one for one in openclaw.checks(FILE, _installed(**change), WANTED)}
     assert found[name].state == "fail"
     assert words in found[name].found
     assert found[name].next
@@ -122,7 +125,7 @@ def test_what_keeps_the_plugin_from_working_is_named(change: dict[str, Any], nam
 def test_a_rule_for_all_plugins_that_keeps_this_one_out_is_named(plugins: dict[str, Any], words: str) -> None:
     config = _installed()
     config["plugins"].update(plugins)
-    found = {one.name: one for one in openclaw.checks(config, **WANTED)}
+    found = {one.name: one for one in openclaw.checks(FILE, config, WANTED)}
     assert found["enabled"].state == "fail"
     assert words in found["enabled"].found
 
@@ -134,11 +137,11 @@ def test_an_agent_that_is_given_no_files_is_known() -> None:
             "list": [{"id": "a"}, {"id": "b", "contextInjection": "always"}],
         }
     }
-    assert openclaw.bootstrap_off(config) == ["a"]
+    assert openclaw.without_files(config) == ["a"]
 
 
 def test_the_plugin_s_own_manifest_says_what_its_settings_may_hold() -> None:
-    manifest = json.loads(openclaw.shipped()["openclaw.plugin.json"])
-    written = {edit.path[-1] for edit in openclaw.edits({}, **WANTED) if edit.path[-2] == "config"}
+    manifest = json.loads(shipped("openclaw")["openclaw.plugin.json"])
+    written = {edit.path[-1] for edit in openclaw.edits({}, WANTED) if edit.path[-2] == "config"}
     assert written <= manifest["configSchema"]["properties"].keys()
-    assert manifest["id"] == openclaw.PLUGIN
+    assert manifest["id"] == PLUGIN

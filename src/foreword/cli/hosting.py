@@ -1,4 +1,4 @@
-"""openclaw: Foreword put into a host, looked at there, and taken out again. The same three for every host."""
+"""Foreword put into a host, looked at there, and taken out again: the same three verbs for every host."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from foreword.cli.call import Call, Exit
@@ -22,8 +21,8 @@ from foreword.cli.parser import Verbs
 from foreword.cli.screen import count, printable
 from foreword.errors import BadInput, DaemonError, ForewordError, HostError, UnknownId
 from foreword.hosts import Check, installation
+from foreword.hosts.install import INSTALLERS, Installer, Wanted
 
-_HOSTS = ("openclaw",)
 _STARTS_WITHIN_S = 10.0
 _HOST_ANSWERS_WITHIN_S = 60.0
 _FAILURES_OF_S = 86_400.0
@@ -32,8 +31,8 @@ _OPTIONS = {"install": ("dry_run", "yes", "owner", "exclude"), "check": ("offlin
 
 
 def add(verbs: Verbs) -> None:
-    for name in _HOSTS:
-        title = _host(name).TITLE
+    for name in INSTALLERS:
+        title = INSTALLERS[name].title
         parser = verbs.add(
             name,
             partial(run, name),
@@ -70,12 +69,6 @@ def run(name: str, call: Call) -> int:
     return verb(_Here(name, call))
 
 
-def _host(name: str) -> ModuleType:
-    from importlib import import_module
-
-    return import_module(f"foreword.hosts.{name}")
-
-
 @dataclass(frozen=True, slots=True)
 class _Here:
     """One host, as this call meets it."""
@@ -84,12 +77,12 @@ class _Here:
     call: Call
 
     @property
-    def host(self) -> Any:
-        return _host(self.name)
+    def host(self) -> Installer:
+        return INSTALLERS[self.name]
 
     @property
     def program(self) -> str | None:
-        return shutil.which(self.name)
+        return shutil.which(self.host.program)
 
     @property
     def file(self) -> Path:
@@ -99,7 +92,7 @@ class _Here:
         file: Path = self.host.config_file(os.environ)
         if not file.exists() and self.program is None:
             raise HostError(
-                f"{self.host.TITLE} is not here: there is no {file}, and no `{self.name}` on the path.",
+                f"{self.host.title} is not here: there is no {file}, and no `{self.host.program}` on the path.",
                 hint="Install it first, or name its settings file with --config.",
             )
         return file
@@ -114,22 +107,22 @@ class _Here:
         return installation.Installation(self.folder)
 
     @property
-    def wanted(self) -> dict[str, Any]:
-        """Where the plugin is, and what leads it to this very Foreword, whatever the gateway's environment says."""
+    def wanted(self) -> Wanted:
+        """Where the plugin is, and what leads it to this very Foreword, whatever the host's environment says."""
         home = os.path.abspath(self.call.home)
         # Settings that move the memories elsewhere do not move the daemon; then the same rule has to find it.
         same = str(client_of(self.call).address.folder) == os.path.join(home, "run")
-        variables = [
-            f"{name}={os.environ[name]}" for name in ("FOREWORD_CONFIG", "XDG_CONFIG_HOME") if name in os.environ
-        ]
+        told = [f"{name}={os.environ[name]}" for name in ("FOREWORD_CONFIG", "XDG_CONFIG_HOME") if name in os.environ]
+        moved = same and home != os.path.expanduser("~/.local/share/foreword")
         beside = Path(sys.executable).with_name("foreword-daemon")
-        command = [str(beside)] if beside.exists() else [sys.executable, "-E", "-P", "-m", "foreword.serve.daemon"]
-        command.append("--detach")
-        return {
-            "folder": self.folder / "plugin",
-            "home": home if same else "",
-            "command": ["/usr/bin/env", *variables, *command] if variables else command,
-        }
+        daemon = [str(beside)] if beside.exists() else [sys.executable, "-E", "-P", "-m", "foreword.serve.daemon"]
+        return Wanted(
+            folder=self.folder / "plugin",
+            home=home if same else "",
+            program=str(Path(sys.executable).with_name("foreword")),
+            daemon=(*(("/usr/bin/env", *told) if told else ()), *daemon, "--detach"),
+            variables=(*((f"FOREWORD_HOME={home}",) if moved else ()), *told),
+        )
 
 
 def _install(here: _Here) -> int:
@@ -137,7 +130,7 @@ def _install(here: _Here) -> int:
     config = host.read(file)
     owners, notes = _owners(here, config)
     settings = _settings_change(call, owners)
-    plan: list[installation.Change] = [*settings, *host.plan(file, config, **here.wanted)]
+    plan: list[installation.Change] = [*settings, *host.plan(file, config, here.wanted)]
     changed = [str(one.file) for one in plan if one.changes]
     shown = installation.diff(plan)
     data = {
@@ -148,7 +141,7 @@ def _install(here: _Here) -> int:
         "dry_run": bool(call.args.dry_run),
     }
     if call.args.dry_run or not changed:
-        lines = [shown or f"{host.TITLE} has Foreword already; nothing is to be changed.", *notes]
+        lines = [shown or f"{host.title} has Foreword already; nothing is to be changed.", *notes]
         call.answer({**data, "diff": shown}, lines)
         return Exit.OK
     if not call.args.yes and not host.granted(config) and not _agreed(here, shown):
@@ -159,7 +152,7 @@ def _install(here: _Here) -> int:
     copies = {str(of): str(copy) for of, copy in kept.copies().items()}
     lines = [f"changed  {one}" for one in _folded(here, changed)]
     lines += [f"kept     {copy}, as it was" for copy in copies.values()]
-    then = host.after(plan, config, here.wanted["folder"])
+    then = host.after(plan, config, here.wanted)
     lines += [*notes, "", f"{then} `foreword {here.name} check` tells whether it did."]
     call.answer({**data, "copies": copies}, lines)
     return Exit.OK
@@ -175,11 +168,11 @@ def _agreed(here: _Here, shown: str) -> bool:
     call = here.call
     if call.screen.as_json or not (sys.stdin and sys.stdin.isatty()):
         raise BadInput(
-            f"Nobody is here to agree: {here.host.GRANT}",
+            f"Nobody is here to agree: {here.host.grant}",
             hint=f"Run `foreword {here.name} install --yes` to agree, or --dry-run to see what would be changed.",
         )
     call.screen.note(printable(shown))
-    call.screen.note(here.host.GRANT)
+    call.screen.note(here.host.grant)
     return _asked("Install? [y/N] ").lower() in ("y", "yes")
 
 
@@ -194,6 +187,8 @@ def _owners(here: _Here, config: Mapping[str, Any]) -> tuple[list[str], list[str
     if call.args.owner:
         return list(dict.fromkeys(call.args.owner)), []
     found = here.host.owners(config)
+    if found is None:
+        return [], []
     ids, several = list(found.ids), list(found.several)
     known = call.loaded.settings.owner.ids
     again = f"`foreword {here.name} install --owner ID`"
@@ -207,7 +202,7 @@ def _owners(here: _Here, config: Mapping[str, Any]) -> tuple[list[str], list[str
         return [], [
             f"owner    no allow-list names you, so who writes by direct message is a stranger; say who you are: {again}"
         ]
-    return ids, [f"owner    {', '.join(ids)}, by {here.host.TITLE}'s allow-list"] if ids else []
+    return ids, [f"owner    {', '.join(ids)}, by {here.host.title}'s allow-list"] if ids else []
 
 
 def _chosen(several: Sequence[str]) -> list[str]:
@@ -253,21 +248,21 @@ def _remove(here: _Here) -> int:
 
 def _remove_traces(here: _Here) -> int:
     """Without a record: what is Foreword's by its name."""
-    call, file = here.call, here.file
-    change = installation.without(file, here.host.traces(file, here.folder / "plugin"))
-    shown = installation.diff([change])
-    if change.changes and not call.args.dry_run:
-        installation.replace(change)
-    if not change.changes:
-        lines = [f"Foreword is not in {here.host.TITLE}: nothing is to be removed."]
+    call = here.call
+    traces = here.host.traces(here.file, here.wanted)
+    changes = [change for file, puts in traces.items() if (change := installation.without(file, puts)).changes]
+    shown = installation.diff(changes)
+    if not call.args.dry_run:
+        for change in changes:
+            installation.replace(change)
+    if not changes:
+        lines = [f"Foreword is not in {here.host.title}: nothing is to be removed."]
     elif call.args.dry_run:
         lines = [shown]
     else:
-        lines = [
-            f"{file}: no install is on record, so only what is Foreword's by name was taken out",
-            _memories_stay(call),
-        ]
-    files = [{"file": str(file), "how": installation.EDITED}] if change.changes else []
+        how = "no install is on record, so only what is Foreword's by name was taken out"
+        lines = [*(f"{change.file}: {how}" for change in changes), _memories_stay(call)]
+    files = [{"file": str(change.file), "how": installation.EDITED} for change in changes]
     call.answer({"files": files, "dry_run": bool(call.args.dry_run), "diff": shown, "memories": str(call.home)}, lines)
     return Exit.OK
 
@@ -277,7 +272,7 @@ def _memories_stay(call: Call) -> str:
 
 
 def _check(here: _Here) -> int:
-    call, checks, title = here.call, list(_checks(here)), here.host.TITLE
+    call, checks, title = here.call, list(_checks(here)), here.host.title
     problem = next((one for one in checks if one.state == "fail"), None)
     seen = any(one.name == "turns" and one.state == "ok" for one in checks)
     if problem is not None:
@@ -300,15 +295,15 @@ def _checks(here: _Here) -> Iterator[Check]:
         yield Check("settings", "fail", str(error.args[0]), error.hint)
         return
     yield Check("settings", "ok", str(file))
-    on_disk = list(host.checks(config, **here.wanted))
+    on_disk = list(host.checks(file, config, here.wanted))
     yield from on_disk
     if not call.args.offline and all(one.state != "fail" for one in on_disk):
         if here.program is None:
-            found = f"`{here.name}` is not on the path, so {host.TITLE} itself was not asked"
+            found = f"`{host.program}` is not on the path, so {host.title} itself was not asked"
             yield Check("gateway", "warn", found, "Put it there, or leave it out with --offline.")
         else:
-            yield from host.running(config, partial(_host_answers, here, here.program))
-    answers = _daemon(here, host.start_of(config))
+            yield from host.running(config, partial(_host_answers, here, here.program), here.wanted)
+    answers = _daemon(here, host.daemon(config, here.wanted))
     yield answers
     yield from _foreword_settings(here, config)
     if answers.state == "ok":
@@ -386,11 +381,11 @@ def _foreword_settings(here: _Here, config: Mapping[str, Any]) -> Iterator[Check
         yield Check("agents", "warn", f"excluded from injection: {', '.join(out)}", f"turn.exclude; {path}")
     else:
         yield Check("agents", "ok", f"none of {count(len(agents), 'agent')} is excluded")
-    if not settings.owner.ids:
+    if here.host.owners(config) is not None and not settings.owner.ids:
         found = "Nobody is known to be you: who writes by direct message is a stranger."
         yield Check("owner", "warn", found, f"`foreword {here.name} install --owner ID`")
-    if settings.bootstrap.enabled and (none := here.host.bootstrap_off(config)):
-        found = f"{here.host.TITLE} gives {', '.join(none)} no workspace files (contextInjection is never)."
+    if settings.bootstrap.enabled and (none := here.host.without_files(config)):
+        found = f"{here.host.title} gives {', '.join(none)} no workspace files (contextInjection is never)."
         yield Check("files", "warn", found, "Set agents.defaults.contextInjection to always.")
 
 
@@ -414,7 +409,7 @@ def _turns(here: _Here, config: Mapping[str, Any]) -> Check:
         found = f"the last call failed at {last.at}: {printable(last.cause)}"
         return Check("turns", "warn", found, "Say something to your agent, then check again.")
     if newest is None or _stamp(newest["at"]) < since:
-        found = f"{here.host.TITLE} has not asked about a turn since the install"
+        found = f"{here.host.title} has not asked about a turn since the install"
         return Check("turns", "warn", found, "Say something to your agent, then check again.")
     given = sum(one["injected"] for one in newest["candidates"])
     said = count(given, "memory", "memories") + " given" if given else f"silence, because {newest['reason']}"

@@ -16,15 +16,13 @@ def rewritten(text: str, values: Mapping[str, Any]) -> str:
     takes the value out. Raises ValueError, of which TOMLDecodeError is one."""
     wanted: dict[str, Any] = tomllib.loads(text)
     for name, value in values.items():
-        room, _, key = name.partition(".")
-        table = wanted.get(room, {})
-        if not isinstance(table, dict):
-            raise ValueError(f"gives {room} a value where a table belongs")
+        room, _, key = name.rpartition(".")
+        table = _table(wanted, room)
         if value is not None:
-            wanted[room] = {**table, key: value}
+            table[key] = value
             text = _with(text, room, key, json.dumps(value, ensure_ascii=False))
         elif key in table:
-            wanted[room] = {other: one for other, one in table.items() if other != key}
+            del table[key]
             text = _with(text, room, key, None)
     try:
         done = _filled(tomllib.loads(text)) == _filled(wanted)
@@ -35,9 +33,20 @@ def rewritten(text: str, values: Mapping[str, Any]) -> str:
     return text
 
 
+def _table(values: dict[str, Any], room: str) -> dict[str, Any]:
+    """The table of this name, such as `mcp_servers.foreword`, made where there is none."""
+    table = values
+    for part in room.split("."):
+        table = table.setdefault(part, {})
+        if not isinstance(table, dict):
+            raise ValueError(f"gives {part} a value where a table belongs")
+    return table
+
+
 def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
     """An empty table says as much as none."""
-    return {name: value for name, value in values.items() if value != {}}
+    filled = {name: _filled(value) if isinstance(value, dict) else value for name, value in values.items()}
+    return {name: value for name, value in filled.items() if value != {}}
 
 
 def _with(text: str, room: str, key: str, value: str | None) -> str:

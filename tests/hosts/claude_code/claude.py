@@ -12,7 +12,6 @@ from tests.hosts.program import Program, last_json
 
 # This one puts what a hook says into the user's message; the host's newest models get it right behind.
 MODEL = "claude-sonnet-4-5"
-SETTINGS = '{\n  // as it was\n  "permissions": {"allow": ["Read"]}\n}\n'
 
 
 class Claude(Program):
@@ -52,7 +51,8 @@ class Claude(Program):
         with subprocess.Popen(
             command, cwd=self.project, env=self.environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as talking:
-            assert talking.stdin and talking.stdout
+            assert talking.stdin
+            assert talking.stdout
             for prompt in prompts:
                 seen = len(self.model.requests)
                 message: dict[str, Any] = {"role": "user", "content": [{"type": "text", "text": prompt}]}

@@ -25,9 +25,13 @@ class ClaudeCode(Installer):
     name = "claude-code"
     title = "Claude Code"
     grant = (
-        "Foreword asks to run at Claude Code's hooks: it reads each prompt, answer and tool result, gives the model what"
-        " is worth knowing, and keeps what was said on this machine."
+        "Foreword asks to run at Claude Code's hooks: it reads each prompt, answer and tool result, gives the model"
+        " what is worth knowing, and keeps what was said on this machine."
     )
+
+    @property
+    def program(self) -> str:
+        return "claude"
 
     def config_file(self, environ: Mapping[str, str]) -> Path:
         return in_home(environ, "CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
@@ -70,7 +74,8 @@ class ClaudeCode(Installer):
             return
         found = next((one for one in listed if member(one, ("id",)) == _PLUGIN), None)
         if found is None:
-            yield Check("program", "warn", "Claude Code has not seen the plugin yet", "Start a session, then check again.")
+            step = "Start a session, then check again."
+            yield Check("program", "warn", "Claude Code has not seen the plugin yet", step)
         elif member(found, ("enabled",)) is not True or member(found, ("errors",)):
             yield Check("program", "fail", "Claude Code does not load the plugin.", "`claude plugin list` says why.")
         else:

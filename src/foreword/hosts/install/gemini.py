@@ -57,7 +57,9 @@ class Gemini(Installer):
         return {file: [*found, *([Put(_SERVER, None)] if member(config, _SERVER) is not None else [])]}
 
     def checks(self, file: Path, config: Mapping[str, Any], wanted: Wanted) -> Iterator[Check]:
-        gone = [event for event, entry in self._entries(wanted) if entry not in (member(config, ("hooks", event)) or ())]
+        gone = [
+            event for event, entry in self._entries(wanted) if entry not in (member(config, ("hooks", event)) or ())
+        ]
         if gone:
             yield Check("hooks", "fail", f"{self.title} does not call this Foreword at {gone[0]}.", self.again)
         elif member(config, ("hooksConfig", "enabled")) is False:

@@ -48,12 +48,17 @@ class Owners:
 
 
 class Installer:
-    """`name` is the host's program and Foreword's name for it. `grant` says what installing lets Foreword do: it is
+    """`name` is Foreword's name for the host. `grant` says what installing lets Foreword do: it is
     shown before it is done. Whatever reads a host's file raises HostError."""
 
     name: str
     title: str
     grant: str
+
+    @property
+    def program(self) -> str:
+        """What a person types to start the host."""
+        return self.name
 
     @property
     def again(self) -> str:
