@@ -60,6 +60,7 @@ class Program(ABC):
         self.folder = folder
         self.user = folder / "user"
         self.project = folder / "project"
+        self.hosts = hosts
         self.program = hosts / self.binary
         self.model = ModelServer()
         for one in (self.user, self.project):
@@ -82,18 +83,18 @@ class Program(ABC):
         """The host's own settings, as they were before Foreword came."""
 
     @abstractmethod
-    def command(self, prompt: str, *, session: str | None) -> Sequence[str]:
-        """One turn; `session` goes on with an earlier one."""
+    def command(self, prompt: str, *, session: str | None, model: str) -> Sequence[str]:
+        """One turn; `session` goes on with an earlier one, `model` is "" for the usual one."""
 
     @abstractmethod
     def session_of(self, printed: str) -> str:
         """The session's id, from what the host printed."""
 
-    def turn(self, prompt: str, *, session: str | None = None) -> Turn:
+    def turn(self, prompt: str, *, session: str | None = None, model: str = "") -> Turn:
         seen = len(self.model.requests)
         began = time.monotonic()
         done = subprocess.run(
-            [str(self.program), *self.command(prompt, session=session)],
+            [str(self.program), *self.command(prompt, session=session, model=model)],
             cwd=self.project,
             env=self.environ,
             stdin=subprocess.DEVNULL,

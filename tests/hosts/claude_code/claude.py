@@ -35,10 +35,10 @@ class Claude(Program):
         self.settings_file.parent.mkdir()
         self.settings_file.write_text('{\n  "permissions": {"allow": ["Read"]}\n}\n')
 
-    def command(self, prompt: str, *, session: str | None) -> Sequence[str]:
+    def command(self, prompt: str, *, session: str | None, model: str) -> Sequence[str]:
         allowed = ["--allowedTools", f"{self.search_tool},{self.get_tool},Bash,Agent,Task"]
         going_on = ["--resume", session] if session else []
-        return ["-p", prompt, "--model", MODEL, "--output-format", "json", *allowed, *going_on]
+        return ["-p", prompt, "--model", model or MODEL, "--output-format", "json", *allowed, *going_on]
 
     def session_of(self, printed: str) -> str:
         return str(last_json(printed)["session_id"])
