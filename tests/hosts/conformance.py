@@ -55,12 +55,12 @@ class Conformance:
     @pytest.mark.proves("P5")
     def test_the_model_searches_and_reads_with_the_tools(self, host: Program) -> None:
         memory = host.remember("The lighthouse lamp is changed on the first Monday of March.")
-        asked = json.dumps({"query": "When is the lighthouse lamp changed?"})
-        found = host.turn(f"Look into it, please. [[tool:{host.search_tool} {asked}]]")
+        asked = {"query": "When is the lighthouse lamp changed?"}
+        found = host.turn(f"Look into it, please. {host.uses(host.search_tool, asked)}")
         rows = found.requests[-1].beside
         assert memory in rows
         assert "tokens" in rows
-        read = host.turn(f"Read it in full, please. [[tool:{host.get_tool} {json.dumps({'ids': [memory]})}]]")
+        read = host.turn(f"Read it in full, please. {host.uses(host.get_tool, {'ids': [memory]})}")
         assert "first Monday of March" in read.requests[-1].beside
 
     @pytest.mark.proves("S8", "L7", "L8")

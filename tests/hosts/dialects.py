@@ -108,7 +108,7 @@ def _response_tools(body: Body) -> list[str]:
     found = []
     for one in body.get("tools") or []:
         inner = one.get("tools")
-        found += [f"{one['name']}{each['name']}" for each in inner] if inner else [one.get("name", "")]
+        found += [f"{one['name']}__{each['name']}" for each in inner] if inner else [one.get("name", "")]
     return found
 
 
@@ -142,8 +142,8 @@ def _response_answer(body: Body, answer: str | Call, stream: bool) -> list[tuple
 def _namespaced(body: Body, call: Call) -> Body:
     for one in body.get("tools") or []:
         space = one.get("name", "")
-        if one.get("tools") and call.name.startswith(space):
-            return {"name": call.name.removeprefix(space), "namespace": space, "arguments": call.arguments}
+        if one.get("tools") and call.name.startswith(f"{space}__"):
+            return {"name": call.name.removeprefix(f"{space}__"), "namespace": space, "arguments": call.arguments}
     return {"name": call.name, "arguments": call.arguments}
 
 

@@ -1,8 +1,8 @@
 """A model that says what it is told to and remembers every request, in every dialect that a host under test speaks.
 
 `[[say:TEXT]]` in the newest user message is answered with TEXT, `[[tool:NAME {"json": "arguments"}]]` with a call of
-that tool, once, where the request offers it or says no tools at all; `[[fail]]` is answered with an error the first
-time; anything else with "Understood.".
+that tool, once, where the request offers it or says no tools at all; several are called one after the other. `[[fail]]`
+is answered with an error the first time; anything else with "Understood.".
 """
 
 from __future__ import annotations
@@ -80,10 +80,10 @@ class Request:
         return self.dialect.tools(self.body)
 
     def answer(self) -> str | Call:
-        say, tool = _SAY.findall(self.newest), _TOOL.findall(self.newest)
-        answered = any(one.role == "tool" for one in self.said[self._newest :])
-        if tool and not answered and tool[-1][0] in (self.tools or [tool[-1][0]]):
-            return Call(*tool[-1])
+        say, tools = _SAY.findall(self.newest), _TOOL.findall(self.newest)
+        answered = sum(one.role == "tool" for one in self.said[self._newest :])
+        if answered < len(tools) and tools[answered][0] in (self.tools or [tools[answered][0]]):
+            return Call(*tools[answered])
         return say[-1] if say else "Understood."
 
 

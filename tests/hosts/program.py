@@ -118,6 +118,10 @@ class Program(ABC):
             sent.append(turn.request)
         return sent
 
+    def uses(self, tool: str, arguments: object) -> str:
+        """What makes the model use a tool of Foreword's."""
+        return f"[[tool:{tool} {json.dumps(arguments)}]]"
+
     # Foreword
 
     def foreword(self, *arguments: str, code: int = 0) -> str:

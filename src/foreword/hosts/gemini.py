@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from foreword.hosts.hook import Host, Spelling, answer, compact, emptied, nested, prompt, silent, tool
+from foreword.hosts.hook import Hook, Host, Spelling, Told, answer, compact, emptied, nested, prompt, silent, tool
 
 _TOOLS: Mapping[str, str] = {
     "read_file": "read",
@@ -26,6 +26,13 @@ _TOOLS: Mapping[str, str] = {
     "write_todos": "",
 }
 
+
+def _compressed(told: Told) -> Hook:
+    """Only told about: what is printed here goes nowhere. With the trigger `auto` the host says before every turn that
+    it may compress, and hardly ever does; were that believed, every turn would be given the same again."""
+    return compact(silent)(told) if told.hint("trigger") == "manual" else Hook()
+
+
 HOST = Host(
     name="gemini",
     spelling=Spelling(),
@@ -35,7 +42,6 @@ HOST = Host(
         "BeforeAgent": prompt(nested("BeforeAgent")),
         "AfterTool": tool,
         "AfterAgent": answer("prompt_response"),
-        # Only told about: what is printed here goes nowhere.
-        "PreCompress": compact(silent),
+        "PreCompress": _compressed,
     },
 )

@@ -103,12 +103,12 @@ def without(file: Path, puts: Sequence[Put]) -> Change:
 
 
 def parsed(file: Path) -> Any:
-    """What a JSON settings file holds; None where there is none. Raises HostError, naming the line."""
+    """What a settings file holds, in TOML or any kind of JSON; None where there is none. Raises HostError."""
     data = _read(file)
     if data is None:
         return None
     with _named(file):
-        return json5.parse(_text(file, data))
+        return (toml.values if file.suffix == ".toml" else json5.parse)(_text(file, data))
 
 
 def diff(changes: Sequence[Change]) -> str:

@@ -50,15 +50,14 @@ class TestClaudeCode(Conformance):
     @pytest.mark.proves("L6")
     def test_the_memory_tools_own_results_are_not_kept(self, host: Claude) -> None:
         host.remember("The sundial in the yard is eleven minutes slow.")
-        asked = json.dumps({"query": "Is the sundial slow?"})
-        host.turn(f"Look that up. [[tool:{host.search_tool} {asked}]]")
+        host.turn(f"Look that up. {host.uses(host.search_tool, {'query': 'Is the sundial slow?'})}")
         kept = [text for _, kind, text in host.kept() if kind == "observation"]
         assert not any("eleven minutes slow" in text for text in kept)
 
     @pytest.mark.proves("S1", "L6")
     def test_a_machine_s_prompt_is_not_kept_as_the_user_s(self, host: Claude) -> None:
-        note = "<task-notification>\n<task-id>7</task-id>\n<summary>The weathervane job is done</summary>\n</task-notification>"
-        host.turn(note)
+        told = "<task-id>7</task-id>\n<summary>The weathervane job is done</summary>"
+        host.turn(f"<task-notification>\n{told}\n</task-notification>")
         assert not any("weathervane job" in text for _, _, text in host.kept())
 
     def test_a_subagent_works_and_what_it_reports_is_kept_once(self, host: Claude) -> None:

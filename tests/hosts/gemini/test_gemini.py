@@ -1,0 +1,9 @@
+"""Gemini CLI itself, with Foreword at its hooks."""
+
+from __future__ import annotations
+
+from tests.hosts.conformance import Conformance
+
+
+class TestGemini(Conformance):
+    pass
