@@ -325,6 +325,10 @@ def test_every_host_that_compacts_makes_its_session_new(where: tuple[str, str]) 
     assert said(hook, CONTEXT) == (CONTEXT if where[0] == "claude-code" else "")
 
 
+def test_gemini_says_at_every_turn_that_it_may_compress_and_is_not_believed() -> None:
+    assert told("gemini", "PreCompress", trigger="auto") == Hook()
+
+
 def test_gemini_is_given_nothing_at_start_because_it_would_lose_the_prompt() -> None:
     assert told("gemini", "SessionStart") == Hook()
     cleared = told("gemini", "SessionStart", source="clear")
