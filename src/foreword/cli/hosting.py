@@ -24,6 +24,8 @@ from foreword.errors import BadInput, DaemonError, ForewordError, HostError, Unk
 from foreword.hosts import Check, installation
 
 _HOSTS = ("openclaw",)
+# What decides which settings a daemon reads.
+_SETTINGS_BY = ("FOREWORD_CONFIG", "XDG_CONFIG_HOME")
 _STARTS_WITHIN_S = 10.0
 _HOST_ANSWERS_WITHIN_S = 60.0
 _FAILURES_OF_S = 86_400.0
@@ -115,20 +117,24 @@ class _Here:
 
     @property
     def wanted(self) -> dict[str, Any]:
-        """Where the plugin is, and what leads it to this very Foreword, whatever the gateway's environment says."""
+        """Where the plugin is, and what leads it to this very Foreword, whatever the gateway's environment says. Raises
+        HostError where the gateway cannot be led to it."""
         home = os.path.abspath(self.call.home)
         # Settings that move the memories elsewhere do not move the daemon; then the same rule has to find it.
-        same = str(client_of(self.call).address.folder) == os.path.join(home, "run")
-        variables = [
-            f"{name}={os.environ[name]}" for name in ("FOREWORD_CONFIG", "XDG_CONFIG_HOME") if name in os.environ
-        ]
+        run_folder = os.path.realpath(client_of(self.call).address.folder)
+        same = run_folder == os.path.realpath(os.path.join(home, "run"))
+        if not same and (named := [name for name in ("FOREWORD_CONFIG", "XDG_DATA_HOME") if os.environ.get(name)]):
+            raise HostError(
+                f"{named[0]} is set here, and {self.host.TITLE} would look for Foreword's daemon elsewhere.",
+                hint=f"Name the home as well: --home {home}",
+            )
         beside = Path(sys.executable).with_name("foreword-daemon")
         command = [str(beside)] if beside.exists() else [sys.executable, "-E", "-P", "-m", "foreword.serve.daemon"]
-        command.append("--detach")
+        variables = [f"{name}={os.environ[name]}" for name in _SETTINGS_BY if os.environ.get(name)]
         return {
             "folder": self.folder / "plugin",
             "home": home if same else "",
-            "command": ["/usr/bin/env", *variables, *command] if variables else command,
+            "command": [*(("/usr/bin/env", *variables) if variables else ()), *command, "--detach"],
         }
 
 
@@ -193,21 +199,22 @@ def _owners(here: _Here, config: Mapping[str, Any]) -> tuple[list[str], list[str
     call = here.call
     if call.args.owner:
         return list(dict.fromkeys(call.args.owner)), []
+    if call.loaded.settings.owner.ids:
+        return [], []  # somebody has said it before, and a host's list that grew since is no reason to say otherwise
     found = here.host.owners(config)
-    ids, several = list(found.ids), list(found.several)
-    known = call.loaded.settings.owner.ids
-    again = f"`foreword {here.name} install --owner ID`"
-    if several and not known and not ids:
+    ids, title, again = list(found.ids), here.host.TITLE, f"`foreword {here.name} install --owner ID`"
+    notes = [f"owner    {printable(', '.join(ids))}, by {title}'s allow-list"] if ids else []
+    if found.several:
         alone = call.args.yes or call.args.dry_run or call.screen.as_json or not (sys.stdin and sys.stdin.isatty())
-        if not alone and (said := _chosen(several)):
-            return said, []
-        people = ", ".join(several)
-        return [], [f"owner    several may write to you ({people}), and none is taken for you; say which: {again}"]
-    if not ids and not known:
-        return [], [
-            f"owner    no allow-list names you, so who writes by direct message is a stranger; say who you are: {again}"
-        ]
-    return ids, [f"owner    {', '.join(ids)}, by {here.host.TITLE}'s allow-list"] if ids else []
+        if not alone and (said := _chosen(found.several)):
+            return [*ids, *said], notes
+        people = printable(", ".join(found.several))
+        notes.append(f"owner    several may write to you ({people}), and none is taken for you; say which: {again}")
+    elif not ids:
+        notes.append(
+            f"owner    no allow-list names you, so who writes to you in private is a stranger; say it: {again}"
+        )
+    return ids, notes
 
 
 def _chosen(several: Sequence[str]) -> list[str]:
@@ -387,7 +394,7 @@ def _foreword_settings(here: _Here, config: Mapping[str, Any]) -> Iterator[Check
     else:
         yield Check("agents", "ok", f"none of {count(len(agents), 'agent')} is excluded")
     if not settings.owner.ids:
-        found = "Nobody is known to be you: who writes by direct message is a stranger."
+        found = "Nobody is known to be you: who writes to you in private is a stranger."
         yield Check("owner", "warn", found, f"`foreword {here.name} install --owner ID`")
     if settings.bootstrap.enabled and (none := here.host.bootstrap_off(config)):
         found = f"{here.host.TITLE} gives {', '.join(none)} no workspace files (contextInjection is never)."

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from foreword.hosts import json5
 from tests.hosts.openclaw.conftest import HOSTS, PARTS
 from tests.hosts.openclaw.gateway import VENV, Gateway, wait_until
 
@@ -61,6 +62,14 @@ class Host(Gateway):
     def _reloads(self) -> int:
         return self.log.read_text().count("config hot reload applied")
 
+    def restore(self) -> None:
+        """The settings as they were; the host notices, and where nothing but its own notes differ it does no more."""
+        seen, applied = self.log.read_text().count("config change detected"), self._reloads()
+        self.config.write_bytes(self.original)
+        wait_until(lambda: self.log.read_text().count("config change detected") > seen, "the host to notice", 60)
+        if "reload (meta)" not in self.log.read_text().rsplit("config change detected", 1)[1].split("\n")[0]:
+            wait_until(lambda: self._reloads() > applied, "the host to read its settings", 60)
+
     def checked(self, *arguments: str) -> dict[str, Any]:
         done = self.foreword("check", "--json", *arguments)
         data: dict[str, Any] = json.loads(done.stdout)["data"]
@@ -96,8 +105,7 @@ def installed(host: Host) -> Iterator[Host]:
         with host.reloading():
             host.foreword("remove")
     if host.config.read_bytes() != host.original:
-        with host.reloading():
-            host.config.write_bytes(host.original)
+        host.restore()
 
 
 def test_a_dry_run_touches_nothing(host: Host) -> None:
@@ -145,7 +153,7 @@ def test_a_grant_that_was_taken_back_is_named_and_the_command_brings_it_back(ins
     assert found["grant"]["next"] == "`foreword openclaw install`"
     with installed.reloading():
         assert installed.foreword("install", "--yes").returncode == 0
-    assert installed.checked()["grant"]["state"] == "ok"
+    assert installed.checked("--offline")["grant"]["state"] == "ok"
     assert installed.injected(f"{session}-again")
 
 
@@ -155,12 +163,12 @@ def test_a_daemon_that_cannot_be_started_is_named(installed: Host, session: str)
         installed.config.write_text(settings.replace(str(VENV / "foreword-daemon"), "/bin/false"))
     installed.kill_daemon()
     assert not installed.injected(session)
-    found = installed.checked()
+    found = installed.checked("--offline")
     assert found["daemon"]["state"] == "fail"
     assert "/bin/false" in found["daemon"]["found"]
     with installed.reloading():
         assert installed.foreword("install", "--yes").returncode == 0
-    assert installed.checked()["daemon"]["state"] == "ok"
+    assert installed.checked("--offline")["daemon"]["state"] == "ok"
 
 
 @pytest.mark.proves("L4")
@@ -176,7 +184,8 @@ def test_an_excluded_agent_is_named_and_given_nothing(installed: Host, session: 
 
 def test_a_plugin_that_was_switched_off_is_named(installed: Host) -> None:
     with installed.reloading():
-        installed.run("plugins", "disable", "foreword")
+        switch = ("plugins", "entries", "foreword", "enabled")
+        installed.config.write_text(json5.put(installed.config.read_text(), switch, False))
     found = installed.checked()
     assert found["enabled"]["state"] == "fail"
     assert "switched off" in found["verdict"]
