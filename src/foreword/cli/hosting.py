@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from foreword.cli.call import Call, Exit
@@ -21,9 +20,11 @@ from foreword.cli.doctor import check_lines
 from foreword.cli.parser import Verbs
 from foreword.cli.screen import count, printable
 from foreword.errors import BadInput, DaemonError, ForewordError, HostError, UnknownId
-from foreword.hosts import Check, installation
+from foreword.hosts import Check, installable, installation, openclaw
 
-_HOSTS = ("openclaw",)
+# By the verb, which is also the name of the host's program.
+HOSTS: Mapping[str, installable.Installable] = {"openclaw": openclaw}
+
 # What decides which settings a daemon reads.
 _SETTINGS_BY = ("FOREWORD_CONFIG", "XDG_CONFIG_HOME")
 _STARTS_WITHIN_S = 10.0
@@ -34,8 +35,8 @@ _OPTIONS = {"install": ("dry_run", "yes", "owner", "exclude"), "check": ("offlin
 
 
 def add(verbs: Verbs) -> None:
-    for name in _HOSTS:
-        title = _host(name).TITLE
+    for name, host in HOSTS.items():
+        title = host.TITLE
         parser = verbs.add(
             name,
             partial(run, name),
@@ -72,12 +73,6 @@ def run(name: str, call: Call) -> int:
     return verb(_Here(name, call))
 
 
-def _host(name: str) -> ModuleType:
-    from importlib import import_module
-
-    return import_module(f"foreword.hosts.{name}")
-
-
 @dataclass(frozen=True, slots=True)
 class _Here:
     """One host, as this call meets it."""
@@ -86,8 +81,8 @@ class _Here:
     call: Call
 
     @property
-    def host(self) -> Any:
-        return _host(self.name)
+    def host(self) -> installable.Installable:
+        return HOSTS[self.name]
 
     @property
     def program(self) -> str | None:

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from foreword.errors import HostError
 from foreword.hosts.check import Check
+from foreword.hosts.installable import Owners
 from foreword.hosts.installation import Change, Edit, Put, edited, parsed, whole
 from foreword.hosts.json5 import member
 
@@ -34,14 +34,6 @@ _ENTRY = ("plugins", "entries", PLUGIN)
 _SHIPPED = Path(__file__).with_name("plugins") / NAME
 # Deeper than any settings are split, and one file may name itself.
 _MOST_INCLUDED = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Owners:
-    """Who owns this host, by its allow-lists. `several` may all write, and nobody here can tell which is the owner."""
-
-    ids: tuple[str, ...] = ()
-    several: tuple[str, ...] = ()
 
 
 def config_file(environ: Mapping[str, str]) -> Path:
