@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from foreword.errors import HostError
-from foreword.hosts import openclaw
+from foreword.hosts import installation, openclaw
 from foreword.hosts.openclaw import Owners
 
 WANTED: dict[str, Any] = {"folder": Path("/home/f/plugin"), "home": "/home/f", "command": ["/bin/foreword-daemon"]}
@@ -125,6 +125,22 @@ def test_a_rule_for_all_plugins_that_keeps_this_one_out_is_named(plugins: dict[s
     found = {one.name: one for one in openclaw.checks(config, **WANTED)}
     assert found["enabled"].state == "fail"
     assert words in found["enabled"].found
+
+
+def test_a_plugin_of_another_version_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "plugin"
+    wanted = {**WANTED, "folder": folder}
+    config = _installed()
+    config["plugins"]["load"]["paths"] = [str(folder)]
+    assert next(openclaw.checks(config, **wanted)).state == "fail"
+    for change in openclaw.plan(tmp_path / "openclaw.json", {}, **wanted):
+        installation.replace(change)
+    assert next(openclaw.checks(config, **wanted)).state == "ok"
+    (folder / "dist" / "index.js").write_text("older")
+    assert next(openclaw.checks(config, **wanted)).state == "warn"
+    (folder / "dist" / "old.js").write_text("no longer shipped")
+    deleted = [one.file for one in openclaw.plan(tmp_path / "openclaw.json", {}, **wanted) if one.after is None]
+    assert deleted == [folder / "dist" / "old.js"]
 
 
 def test_an_agent_that_is_given_no_files_is_known() -> None:

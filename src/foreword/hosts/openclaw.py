@@ -234,7 +234,7 @@ def _plugin(config: Mapping[str, Any], folder: Path) -> Check:
     if gone := [name for name, file in present.items() if not file.is_file()]:
         return Check("plugin", "fail", f"{folder / gone[0]} is missing.", INSTALL)
     if any(file.read_bytes() != shipped()[name] for name, file in present.items()):
-        return Check("plugin", "fail", f"The plugin in {folder} is not of this version of Foreword.", INSTALL)
+        return Check("plugin", "warn", f"{folder}, of another version of Foreword", INSTALL)
     return Check("plugin", "ok", f"{folder}, of this version")
 
 
