@@ -125,7 +125,11 @@ class _Here:
             )
         beside = Path(sys.executable).with_name("foreword-daemon")
         command = [str(beside)] if beside.exists() else [sys.executable, "-E", "-P", "-m", "foreword.serve.daemon"]
-        variables = [f"{name}={os.environ[name]}" for name in _SETTINGS_BY if os.environ.get(name)]
+        variables = [
+            f"{name}={os.path.abspath(os.path.expanduser(os.environ[name]))}"
+            for name in _SETTINGS_BY
+            if os.environ.get(name)
+        ]
         return {
             "folder": self.folder / "plugin",
             "home": home if same else "",
