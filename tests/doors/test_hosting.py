@@ -132,6 +132,26 @@ def test_without_a_record_only_what_is_foreword_s_by_name_is_taken_out(run: Call
     assert config.read_text() == '{plugins: {entries: { other: {}}, allow: [ "other"]}}'
 
 
+def test_who_was_named_once_stays_the_owner(run: Callable[..., Ran], config: Path) -> None:
+    run("openclaw", "install", "--yes", "--owner", "signal:1")
+    assert run("openclaw", "install", "--yes", "--json").data["changed"] == []
+    assert run("config", "owner.ids").out.strip() == '["signal:1"]'
+
+
+def test_settings_of_another_place_go_with_a_home_of_their_own(
+    run: Callable[..., Ran], config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOREWORD_CONFIG", str(tmp_path / "other.toml"))
+    done = run("openclaw", "install", "--yes")
+    assert done.code == 4
+    assert "--home" in done.err
+    assert config.read_text() == ODD
+    assert run("openclaw", "install", "--yes", "--home", str(tmp_path / "home")).code == 0
+    assert f"FOREWORD_CONFIG={tmp_path / 'other.toml'}" in config.read_text()
+    assert run("openclaw", "remove", "--home", str(tmp_path / "home")).code == 0
+    assert config.read_text() == ODD
+
+
 def test_an_option_of_another_verb_is_refused(run: Callable[..., Ran], config: Path) -> None:
     done = run("openclaw", "check", "--yes")
     assert done.code == 2

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from foreword.errors import HostError
-from foreword.hosts.install import Owners, Wanted
+from foreword.hosts.install import Owners, Wanted, installation
 from foreword.hosts.install.installer import shipped
 from foreword.hosts.install.openclaw import PLUGIN, OpenClaw
 
@@ -128,6 +129,22 @@ def test_a_rule_for_all_plugins_that_keeps_this_one_out_is_named(plugins: dict[s
     found = {one.name: one for one in openclaw.checks(FILE, config, WANTED)}
     assert found["enabled"].state == "fail"
     assert words in found["enabled"].found
+
+
+def test_a_plugin_of_another_version_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "plugin"
+    wanted = replace(WANTED, folder=folder)
+    config = _installed()
+    config["plugins"]["load"]["paths"] = [str(folder)]
+    assert next(openclaw.checks(FILE, config, wanted)).state == "fail"
+    for change in openclaw.plan(tmp_path / "openclaw.json", {}, wanted):
+        installation.replace(change)
+    assert next(openclaw.checks(FILE, config, wanted)).state == "ok"
+    (folder / "dist" / "index.js").write_text("older")
+    assert next(openclaw.checks(FILE, config, wanted)).state == "warn"
+    (folder / "dist" / "old.js").write_text("no longer shipped")
+    deleted = [one.file for one in openclaw.plan(tmp_path / "openclaw.json", {}, wanted) if one.after is None]
+    assert deleted == [folder / "dist" / "old.js"]
 
 
 def test_an_agent_that_is_given_no_files_is_known() -> None:

@@ -20,9 +20,10 @@ from foreword.cli.doctor import check_lines
 from foreword.cli.parser import Verbs
 from foreword.cli.screen import count, printable
 from foreword.errors import BadInput, DaemonError, ForewordError, HostError, UnknownId
-from foreword.hosts import Check, installation
-from foreword.hosts.install import INSTALLERS, Installer, Wanted
+from foreword.hosts.install import INSTALLERS, Check, Installer, Wanted, installation
 
+# What decides which settings a daemon reads.
+_SETTINGS_BY = ("FOREWORD_CONFIG", "XDG_CONFIG_HOME")
 _STARTS_WITHIN_S = 10.0
 _HOST_ANSWERS_WITHIN_S = 60.0
 _FAILURES_OF_S = 86_400.0
@@ -108,11 +109,22 @@ class _Here:
 
     @property
     def wanted(self) -> Wanted:
-        """Where the plugin is, and what leads it to this very Foreword, whatever the host's environment says."""
+        """Where the plugin is, and what leads it to this very Foreword, whatever the host's environment says. Raises
+        HostError where the host cannot be led to it."""
         home = os.path.abspath(self.call.home)
         # Settings that move the memories elsewhere do not move the daemon; then the same rule has to find it.
-        same = str(client_of(self.call).address.folder) == os.path.join(home, "run")
-        told = [f"{name}={os.environ[name]}" for name in ("FOREWORD_CONFIG", "XDG_CONFIG_HOME") if name in os.environ]
+        run_folder = os.path.realpath(client_of(self.call).address.folder)
+        same = run_folder == os.path.realpath(os.path.join(home, "run"))
+        if not same and (named := [name for name in ("FOREWORD_CONFIG", "XDG_DATA_HOME") if os.environ.get(name)]):
+            raise HostError(
+                f"{named[0]} is set here, and {self.host.title} would look for Foreword's daemon elsewhere.",
+                hint=f"Name the home as well: --home {home}",
+            )
+        told = [
+            f"{name}={os.path.abspath(os.path.expanduser(os.environ[name]))}"
+            for name in _SETTINGS_BY
+            if os.environ.get(name)
+        ]
         moved = same and home != os.path.expanduser("~/.local/share/foreword")
         beside = Path(sys.executable).with_name("foreword-daemon")
         daemon = [str(beside)] if beside.exists() else [sys.executable, "-E", "-P", "-m", "foreword.serve.daemon"]
@@ -187,22 +199,21 @@ def _owners(here: _Here, config: Mapping[str, Any]) -> tuple[list[str], list[str
     if call.args.owner:
         return list(dict.fromkeys(call.args.owner)), []
     found = here.host.owners(config)
-    if found is None:
-        return [], []
-    ids, several = list(found.ids), list(found.several)
-    known = call.loaded.settings.owner.ids
-    again = f"`foreword {here.name} install --owner ID`"
-    if several and not known and not ids:
+    if found is None or call.loaded.settings.owner.ids:
+        return [], []  # somebody has said it before, and a host's list that grew since is no reason to say otherwise
+    ids, title, again = list(found.ids), here.host.title, f"`foreword {here.name} install --owner ID`"
+    notes = [f"owner    {printable(', '.join(ids))}, by {title}'s allow-list"] if ids else []
+    if found.several:
         alone = call.args.yes or call.args.dry_run or call.screen.as_json or not (sys.stdin and sys.stdin.isatty())
-        if not alone and (said := _chosen(several)):
-            return said, []
-        people = ", ".join(several)
-        return [], [f"owner    several may write to you ({people}), and none is taken for you; say which: {again}"]
-    if not ids and not known:
-        return [], [
-            f"owner    no allow-list names you, so who writes by direct message is a stranger; say who you are: {again}"
-        ]
-    return ids, [f"owner    {', '.join(ids)}, by {here.host.title}'s allow-list"] if ids else []
+        if not alone and (said := _chosen(found.several)):
+            return [*ids, *said], notes
+        people = printable(", ".join(found.several))
+        notes.append(f"owner    several may write to you ({people}), and none is taken for you; say which: {again}")
+    elif not ids:
+        notes.append(
+            f"owner    no allow-list names you, so who writes to you in private is a stranger; say it: {again}"
+        )
+    return ids, notes
 
 
 def _chosen(several: Sequence[str]) -> list[str]:
@@ -382,7 +393,7 @@ def _foreword_settings(here: _Here, config: Mapping[str, Any]) -> Iterator[Check
     else:
         yield Check("agents", "ok", f"none of {count(len(agents), 'agent')} is excluded")
     if here.host.owners(config) is not None and not settings.owner.ids:
-        found = "Nobody is known to be you: who writes by direct message is a stranger."
+        found = "Nobody is known to be you: who writes to you in private is a stranger."
         yield Check("owner", "warn", found, f"`foreword {here.name} install --owner ID`")
     if settings.bootstrap.enabled and (none := here.host.without_files(config)):
         found = f"{here.host.title} gives {', '.join(none)} no workspace files (contextInjection is never)."

@@ -32,12 +32,11 @@ from collections.abc import Mapping
 
 from foreword.errors import BadInput
 from foreword.hosts import claude_code, codex, copilot, gemini
-from foreword.hosts.check import Check
 from foreword.hosts.hook import MOST_CHARS, Hook, Host, Request, Told
 
 HOSTS: Mapping[str, Host] = {one.name: one for one in (claude_code.HOST, codex.HOST, gemini.HOST, copilot.HOST)}
 
-__all__ = ["HOSTS", "MOST_CHARS", "Check", "Hook", "Host", "Request", "understand"]
+__all__ = ["HOSTS", "MOST_CHARS", "Hook", "Host", "Request", "understand"]
 
 
 def understand(host: str, event: str, document: object) -> Hook:

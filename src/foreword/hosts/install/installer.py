@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from foreword.hosts.check import Check
-from foreword.hosts.installation import Change, Put, whole
+from foreword.hosts.install.check import Check
+from foreword.hosts.install.installation import Change, Put, whole
 
 PLUGINS = Path(__file__).parents[1] / "plugins"
 
@@ -130,7 +130,7 @@ def present(files: Mapping[str, bytes], folder: Path, again: str) -> Check:
     if gone := [name for name in files if not (folder / name).is_file()]:
         return Check("plugin", "fail", f"{folder / gone[0]} is missing.", again)
     if any((folder / name).read_bytes() != data for name, data in files.items()):
-        return Check("plugin", "fail", f"What is in {folder} is not of this version of Foreword.", again)
+        return Check("plugin", "warn", f"{folder}, of another version of Foreword", again)
     return Check("plugin", "ok", f"{folder}, of this version")
 
 
