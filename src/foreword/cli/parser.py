@@ -86,6 +86,7 @@ def build() -> argparse.ArgumentParser:
         recording,
         serving,
         settling,
+        teaching,
         tuning,
     )
     from foreword.cli import demo as demonstration
@@ -112,6 +113,7 @@ def build() -> argparse.ArgumentParser:
         health,
         doctor,
         serving,
+        teaching,
         demonstration,
         measuring,
     )
