@@ -85,7 +85,7 @@ def pages() -> Mapping[str, Callable[[], str]]:
         "docs/reference/wire.schema.json": wire.schema,
         "adapters/kit/wire.ts": wire.types,
         "adapters/kit/tools.ts": wire.tools,
-        "adapters/openclaw/skills/foreword/SKILL.md": lambda: skill.card(notes=False),
+        "adapters/openclaw/skills/foreword-recall/SKILL.md": lambda: skill.card(notes=False),
     }
 
 

@@ -10,6 +10,7 @@ import json
 import re
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -68,6 +69,8 @@ class ModelServer:
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.failed = False
+        # Done once, when the next request has come and before it is answered: in the middle of a turn.
+        self.meanwhile: Callable[[], None] | None = None
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -85,6 +88,9 @@ class ModelServer:
                 if not self.path.endswith("/chat/completions"):
                     return self._send(b"{}", "application/json")
                 request = Request(body, raw, time.monotonic())
+                meanwhile, server.meanwhile = server.meanwhile, None
+                if meanwhile is not None:
+                    meanwhile()
                 server.requests.append(request)
                 if "[[fail]]" in request.newest and not server.failed:
                     server.failed = True

@@ -12,7 +12,7 @@ def add(verbs: Verbs) -> None:
         skill,
         summary="print what teaches a model when to search its memory",
         more="A section for AGENTS.md or CLAUDE.md, for hosts whose models have the tools of `foreword mcp`.",
-        example="foreword skill >> AGENTS.md\nforeword skill --card > .claude/skills/foreword/SKILL.md",
+        example="foreword skill >> AGENTS.md\nforeword skill --card > .claude/skills/foreword-recall/SKILL.md",
     )
     parser.add_argument("--card", action="store_true", help="a SKILL.md instead, for hosts that have skills")
 

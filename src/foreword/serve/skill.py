@@ -35,9 +35,9 @@ def snippet(*, notes: bool = True) -> str:
 
 
 def card(*, notes: bool = True) -> str:
-    """A SKILL.md."""
+    """A SKILL.md. Not called after the program alone: hosts make a command of a skill's name, and /foreword is one."""
     about = "Search what earlier conversations held, with mem-search and mem-get: " + "; ".join(_WHEN) + "."
-    return f"---\nname: foreword\ndescription: {about!r}\n---\n\n{snippet(notes=notes)}"
+    return f"---\nname: foreword-recall\ndescription: {about!r}\n---\n\n{snippet(notes=notes)}"
 
 
 def _told(*, notes: bool) -> tuple[str, ...]:

@@ -222,7 +222,8 @@ class Gateway:
             return ""
         return "ready"
 
-    def close(self) -> None:
+    def stop(self) -> None:
+        """The gateway alone; Foreword's daemon outlives it."""
         if self._process is not None:
             self._process.terminate()
             try:
@@ -230,6 +231,9 @@ class Gateway:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait(20)
+
+    def close(self) -> None:
+        self.stop()
         self.kill_daemon()
         self.telegram.close()
         self.model.close()
@@ -287,6 +291,32 @@ class Gateway:
         )
         return found
 
+    def invoke(self, tool: str, **arguments: Any) -> Any:
+        """A tool, as the host itself calls it; no model takes part."""
+        asked = {"tool": tool, "args": arguments, "sessionKey": "agent:main:main"}
+        return self._post("/tools/invoke", asked, {})
+
+    def subagent(self, task: str, session: str) -> Request:
+        """An agent has another do something; what the model of that other was sent."""
+        seen = len(self.model.requests)
+        spawn = {"id": "sessions_spawn", "args": {"task": task}}
+        asking = f"Please have it done. [[tool:tool_call {json.dumps(spawn)}]]"
+        self.turn(asking, session)
+
+        def of_it() -> Request | None:
+            sent = [one for one in self.model.requests[seen:] if task in one.raw.decode()]
+            return next((one for one in sent if "Please have it done" not in one.raw.decode()), None)
+
+        found: Request = wait_until(of_it, "the subagent's turn", 60)
+        return found
+
+    def job(self, text: str) -> Request:
+        """A scheduled job, due at once; what the model was sent for it."""
+        seen = len(self.model.requests)
+        when = ("--name", "job", "--at", "1s", "--session", "isolated", "--message", text, "--no-deliver")
+        self.run("cron", "add", *when, "--url", f"ws://127.0.0.1:{self.port}", "--token", TOKEN)
+        return self.sent_with(text, seen)
+
     def chat(self, text: str, session: str, agent: str = "main") -> str:
         """What the gateway's own chat answers, commands included."""
         key = f"agent:{agent}:{session}"
@@ -341,11 +371,12 @@ class Gateway:
         wait_until(lambda: self.log.read_text().count(applied) > before, "the host to read its settings", 60)
 
     @contextlib.contextmanager
-    def without_daemon(self) -> Iterator[None]:
-        """No daemon runs, and none can be started."""
+    def without_daemon(self, *, killed: bool = True) -> Iterator[None]:
+        """None can be started, and unless it is to be killed later none runs."""
         self.no_daemon.touch()
         try:
-            self.kill_daemon()
+            if killed:
+                self.kill_daemon()
             yield
         finally:
             self.no_daemon.unlink()
@@ -358,7 +389,8 @@ class Gateway:
         try:
             yield
         finally:
-            os.kill(holder, signal.SIGCONT)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(holder, signal.SIGCONT)
 
     def kill_daemon(self) -> None:
         if holder := self.memory.holder():
