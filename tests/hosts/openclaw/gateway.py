@@ -97,6 +97,17 @@ class Gateway:
         }
         self.memory = Client(address(self.environ), self.environ)
 
+    @classmethod
+    @contextlib.contextmanager
+    def apart(cls, folder: Path, hosts: Path) -> Iterator[Gateway]:
+        """One of its own, that is not started unless `start` is called."""
+        folder.mkdir()
+        one = cls(folder, hosts)
+        try:
+            yield one
+        finally:
+            one.close()
+
     def prepare(self, *, plugin: bool = True) -> None:
         """Everything but the start: a workspace, settings, and the plugin installed as a user installs it."""
         for agent in ("workspace", "workspace-other"):

@@ -1,0 +1,50 @@
+"""The plugin as a package, and the runbook's commands, on the host's own command line."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.hosts.openclaw.conftest import HOSTS
+from tests.hosts.openclaw.gateway import Gateway
+
+RUNBOOK = Path(__file__).resolve().parents[3] / "docs/runbooks/context-injection.md"
+
+
+@pytest.mark.proves("S12")
+def test_the_runbook_s_commands_work_on_the_real_host(gateway: Gateway) -> None:
+    commands = re.findall(r"^\$ openclaw (.+)$", RUNBOOK.read_text("utf-8"), re.MULTILINE)
+    inspect, grant, give = commands
+    told = gateway.run(*shlex.split(inspect))
+    assert json.loads(told[told.index("{") :])["plugin"]["id"] == "foreword"
+    assert gateway.run(*shlex.split(grant)).split()[-1] == "true"
+    gateway.run(*shlex.split(give))
+    assert gateway.read()["plugins"]["entries"]["foreword"]["hooks"]["allowConversationAccess"] is True
+
+
+@pytest.mark.proves("B7")
+def test_the_packed_plugin_can_be_installed_and_offers_its_tools(
+    plugin: Path, gateway: Gateway, tmp_path: Path
+) -> None:
+    """In a home of its own, with no gateway: `gateway` only makes sure that the host is there."""
+    packed = subprocess.run(
+        ["npm", "pack", "--silent", "--pack-destination", str(tmp_path)],
+        cwd=plugin,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    ).stdout.split()[-1]
+    with Gateway.apart(tmp_path / "apart", HOSTS) as other:
+        other.prepare(plugin=False)
+        other.run("plugins", "install", f"npm-pack:{tmp_path / packed}", "--force", "--accept-capabilities")
+        told = other.run("plugins", "inspect", "foreword", "--runtime", "--json")
+        found = json.loads(told[told.index("{") :])
+    assert found["plugin"]["status"] == "loaded"
+    assert {"mem-search", "mem-get"} <= set(re.findall(r"mem-\w+", json.dumps(found)))
+    assert "agent:bootstrap" in json.dumps(found)
