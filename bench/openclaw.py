@@ -2,9 +2,9 @@
 
 Two gateways, one with the plugin and one without, are asked the same in turns, so that whatever else the machine does
 falls on both; which is asked first changes from turn to turn. "to the model" is from the question to the model's
-request: what a person waits for. What is added is the median of the differences of each pair, with the interval that holds it in
-95 of 100 such runs (by order statistics: nothing is assumed about how the times are spread). To know what the measure
-itself is worth, `--twins` measures two gateways without the plugin.
+request: what a person waits for. What is added is the median of the differences of each pair, with the interval that
+holds it in 95 of 100 such runs (by order statistics: nothing is assumed about how the times are spread). To know what
+the measure itself is worth, `--twins` measures two gateways without the plugin.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A model that says what it is told to and remembers every request: an OpenAI-compatible server for hosts under test.
 
 `[[say:TEXT]]` in the newest user message is answered with TEXT, `[[tool:NAME {"json": "arguments"}]]` with a call of
-that tool, once; `[[fail]]` is answered with an error the first time; anything else with "Understood.".
+that tool, once; `[[fail]]` is answered with an error the first time; a request for a summary with the headings that it
+asks for and what the user said under each; anything else with "Understood.".
 """
 
 from __future__ import annotations
@@ -117,6 +118,15 @@ class ModelServer:
         self._http.server_close()
 
 
+def _summary(said: str) -> str:
+    """Hosts look whether a summary holds what it should."""
+    conversation, _, asked = said.partition("</conversation>")
+    if not conversation.startswith("<conversation>"):
+        return ""
+    users = "\n".join(re.findall(r"^\[User\]: (.+)$", conversation, re.MULTILINE)) or "None."
+    return "\n\n".join(f"{heading}\n{users}" for heading in re.findall(r"^## .+$", asked, re.MULTILINE))
+
+
 def _answered(body: dict[str, Any]) -> tuple[bytes, str]:
     messages = body["messages"]
     request = Request(body, b"", 0)
@@ -131,7 +141,7 @@ def _answered(body: dict[str, Any]) -> tuple[bytes, str]:
         delta: dict[str, Any] = {"tool_calls": [{**call, "function": {"name": name, "arguments": arguments}}]}
         end = "tool_calls"
     else:
-        delta, end = {"content": say[-1] if say else "Understood."}, "stop"
+        delta, end = {"content": say[-1] if say else _summary(said) or "Understood."}, "stop"
     if not body.get("stream"):
         choice = {"index": 0, "message": {"role": "assistant", **delta}, "finish_reason": end}
         whole = {**base, "object": "chat.completion", "choices": [choice], "usage": usage}

@@ -93,10 +93,23 @@ JOB = """\
 Current time: Monday, November 16th, 2026 - 6:22 AM (UTC)
 Reference UTC: 2026-11-16 06:22 UTC"""
 
+TASK = """\
+[Sun 2026-11-15 18:06 UTC] [Subagent Context] You are a subagent. Complete the current [Subagent Task]; the rest is not.
+
+[Subagent Task]
+
+Count the oars.
+
+Begin. Execute the assigned task to completion."""
+
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [(OUTSIDE, "Which account do we pay the harbour fees from?"), (JOB, "Write down the tide of today.")],
+    [
+        (OUTSIDE, "Which account do we pay the harbour fees from?"),
+        (JOB, "Write down the tide of today."),
+        (TASK, "Count the oars."),
+    ],
 )
 def test_a_job_s_and_a_webhook_s_own_words_are_asked_about_and_never_recorded_as_a_person_s(
     text: str, words: str

@@ -126,6 +126,7 @@ _PROMPTS = (
     "Read HEARTBEAT.md if it exists",
     "Follow the heartbeat monitor scratch context when provided.",
     "[cron:",
+    "[Subagent Context] ",
     "System: [",
     "System (untrusted): [",
     "A new session was started via /new or /reset",
@@ -150,13 +151,15 @@ _OUTSIDE_BEGIN = lazy(
     r"(?:(?:Source|Task|From|Subject): [^\n]{0,2000}\n){0,4}---\n"
 )
 _OUTSIDE_END = lazy(r'\n?<<<END_EXTERNAL_UNTRUSTED_CONTENT id="[0-9a-f]{1,64}">>>')
-# What it puts around a job's own words.
+# What it puts around the words of a job, and around the task of a subagent.
 _JOB_HEAD = lazy(r"\A\s*\[cron:[^\]\n]{1,300}\] ?")
 _JOB_TAIL = lazy(
     r"\n\s{0,10}Current time: [^\n]{1,120}\nReference UTC: [^\n]{1,60}\s{0,10}"
     r"(?:This is an unattended scheduled run\..*)?\Z",
     re.DOTALL,
 )
+_TASK_HEAD = lazy(r"\A\s*\[Subagent Context\] .{0,4000}?\n\[Subagent Task\]\s{0,10}", re.DOTALL)
+_TASK_TAIL = "Begin. Execute the assigned task to completion."
 # OpenClaw's answers that mean "nothing to say", bare or in light markup.
 _SILENT = lazy(r"[\s*`~_]*(?:HEARTBEAT_OK|NO_REPLY)[\s*`~_.!]*")
 _HEARTBEAT_MARK = "HEARTBEAT_OK"
@@ -203,8 +206,8 @@ def admit(
 
 
 def own_words(text: str) -> str:
-    """What is asked in a text: without what Foreword injected and what hosts put around it. A job's and a webhook's own
-    words are left of theirs; they are asked about, and never recorded as a person's."""
+    """What is asked in a text: without what Foreword injected and what hosts put around it. Of a job, a webhook and a
+    subagent's task their own words are left; they are asked about, and never recorded as a person's."""
     return _without_job(_without_wrappers(strip_frames(text)))
 
 
@@ -263,6 +266,8 @@ def _without_wrappers(text: str) -> str:
 
 def _without_job(text: str) -> str:
     text = _JOB_TAIL.sub("", _JOB_HEAD.sub("", text)) if "Current time: " in text or "[cron:" in text else text
+    if task := _TASK_HEAD.match(text):
+        text = text[task.end() :].rstrip().removesuffix(_TASK_TAIL)
     if _FROM_OUTSIDE.match(text) and (begin := _OUTSIDE_BEGIN.search(text)):
         text = _OUTSIDE_END.sub("", text[begin.end() :])
     return text

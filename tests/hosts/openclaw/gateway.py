@@ -286,7 +286,12 @@ class Gateway:
         """A heartbeat, now; what the model was sent for it."""
         seen = len(self.model.requests)
         self._post("/hooks/wake", {"text": text, "mode": "now"}, {"Authorization": f"Bearer {HOOKS_TOKEN}"})
-        return wait_until(lambda: self.model.requests[seen:], "the heartbeat", 60)[0]  # type: ignore[no-any-return]
+
+        def of_it() -> Request | None:
+            return next((one for one in self.model.requests[seen:] if text in one.raw.decode()), None)
+
+        found: Request = wait_until(of_it, "the heartbeat", 60)
+        return found
 
     def ask(self, method: str, **params: Any) -> Any:
         """The gateway's own protocol."""
@@ -301,6 +306,13 @@ class Gateway:
             60,
         )
         return found
+
+    def compact(self, session: str, agent: str = "main") -> list[Request]:
+        """The host's own compaction of a conversation; what the model was sent for it."""
+        seen = len(self.model.requests)
+        done = self.ask("sessions.compact", key=f"agent:{agent}:{session}")
+        assert done["compacted"], done
+        return self.model.requests[seen:]
 
     def invoke(self, tool: str, **arguments: Any) -> Any:
         """A tool, as the host itself calls it; no model takes part."""
