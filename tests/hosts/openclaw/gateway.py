@@ -272,9 +272,18 @@ class Gateway:
         """Somebody writes on Telegram, to the bot or into a group, and is answered there."""
         seen, began = len(self.model.requests), time.monotonic()
         sent = self.telegram.write(text, sender, chat, topic)
-        wait_until(lambda: self.telegram.sent[sent:], f"an answer on Telegram to {text}", 60)
+
+        def answer() -> dict[str, Any] | None:
+            here = (str(chat or sender), str(topic or ""))
+            news = (
+                (str(one["chat_id"]), str(one.get("message_thread_id", "")), one) for one in self.telegram.sent[sent:]
+            )
+            return next((one for number, thread, one in news if (number, thread) == here), None)
+
+        found: dict[str, Any] = wait_until(answer, f"an answer on Telegram to {text}", 120)
         seconds = time.monotonic() - began
-        return Reply(self.telegram.sent[sent]["text"], self.model.requests[seen:], began, seconds)
+        requests = [one for one in self.model.requests[seen:] if text in one.newest]
+        return Reply(found["text"], requests, began, seconds)
 
     def webhook(self, text: str) -> Request:
         """Another program asks for a turn; what the model was sent for it."""
@@ -327,8 +336,7 @@ class Gateway:
         self.turn(asking, session)
 
         def of_it() -> Request | None:
-            sent = [one for one in self.model.requests[seen:] if task in one.raw.decode()]
-            return next((one for one in sent if "Please have it done" not in one.raw.decode()), None)
+            return next((one for one in self.model.requests[seen:] if "[Subagent Task]" in one.newest), None)
 
         found: Request = wait_until(of_it, "the subagent's turn", 60)
         return found
