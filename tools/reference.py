@@ -11,6 +11,7 @@ from pathlib import Path
 
 from foreword import errors
 from foreword.model import Style
+from foreword.serve import skill
 from foreword.settings import PROFILES, PROJECT_FILE, keys
 from tools import wire
 
@@ -83,6 +84,9 @@ def pages() -> Mapping[str, Callable[[], str]]:
         "docs/reference/wire.md": wire.page,
         "docs/reference/wire.schema.json": wire.schema,
         "adapters/kit/wire.ts": wire.types,
+        "adapters/kit/tools.ts": wire.tools,
+        "src/foreword/install/plugins/openclaw/skills/foreword-recall/SKILL.md": lambda: skill.card(notes=False),
+        "src/foreword/install/plugins/claude-code/skills/foreword-recall/SKILL.md": skill.card,
     }
 
 
@@ -97,6 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not file.exists() or file.read_text("utf-8") != text:
             stale.append(name)
             if not options.check:
+                file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text, "utf-8")
     if stale:
         print(f"{'stale' if options.check else 'written'}: {', '.join(stale)}")

@@ -1,13 +1,17 @@
-"""The wire for people and for TypeScript, from what it says of itself: its schema, a page, and the adapters' types."""
+"""The wire for people and for TypeScript, from what it says of itself: its schema, a page, the adapters' types, and the
+tools that a model reads memory with."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from foreword.serve import wire
+from foreword.serve import mcp, wire
+from foreword.serve.address import address
+from foreword.serve.client import Client
 
 FIXTURES = Path(__file__).resolve().parents[1] / "adapters" / "fixtures" / "wire"
 _Schema = Mapping[str, Any]
@@ -76,6 +80,38 @@ def _typed(shape: _Schema) -> str:
             return f"Record<string, {_typed(shape['additionalProperties'])}>"
         case simple:
             return _NAMES[simple]
+
+
+# tools
+
+
+def tools() -> str:
+    """The tools that only read, as the MCP server tells of them: hosts that have tools of their own offer the same."""
+    nobody = Client(address({"FOREWORD_HOME": str(FIXTURES)}), {})
+    server = mcp.server(mcp.Tools(nobody, audience="group"))
+    lines = [
+        "// Written by `make reference` from src/foreword/serve/mcp.py. Change it there.",
+        "",
+        "/** What a model is told of the tools that read memory; `parameters` is a JSON Schema. */",
+        "export const TOOLS = {",
+    ]
+    for tool in asyncio.run(server.list_tools()):
+        told = {
+            "title": tool.title,
+            "description": " ".join((tool.description or "").split()),
+            "parameters": _untitled(tool.input_schema),
+        }
+        lines.append(
+            f"  {json.dumps(tool.name)}: {json.dumps(told, ensure_ascii=False, indent=2)},".replace("\n", "\n  ")
+        )
+    return "\n".join([*lines, "} as const;"]) + "\n"
+
+
+def _untitled(shape: Any) -> Any:
+    """Without the titles that are only a name written large."""
+    if not isinstance(shape, dict):
+        return shape
+    return {name: _untitled(inner) for name, inner in shape.items() if name != "title" or not isinstance(inner, str)}
 
 
 # page

@@ -35,7 +35,7 @@ export interface BriefDocument {
   receipt: string;
 }
 
-/** What the host is about to send to its model. After `deadline_ms` nothing is given, and the receipt says so. With `holds_session` nothing is given that the session itself recorded since its last compaction. */
+/** What the host is about to send to its model. After `deadline_ms` nothing is given, and the receipt says so. With `holds_session` nothing is given that the session itself recorded since its last compaction. With `ahead` nothing is given yet: what is found is laid ready for the same request without it, when the prompt is built. `trigger` and `provenance` are what the host says of the run. */
 export interface BriefPayload {
   session?: string;
   agent?: string;
@@ -46,6 +46,9 @@ export interface BriefPayload {
   text: string;
   at?: number;
   holds_session?: boolean;
+  ahead?: boolean;
+  trigger?: string;
+  provenance?: string;
   deadline_ms?: number;
 }
 
@@ -77,8 +80,10 @@ export interface ForgetPayload {
   ids: string[];
 }
 
+/** `text` is the same for a model, quoted. */
 export interface GetAnswer {
   memories: MemoryDocument[];
+  text: string;
 }
 
 export interface GetPayload {
@@ -93,7 +98,7 @@ export interface GetPayload {
   whole_session?: boolean;
 }
 
-/** Something an agent saw. `at` is seconds since 1970; what is left out is derived. */
+/** Something an agent saw. `at` is seconds since 1970; what is left out is derived. `trigger` and `provenance` are what the host says of the run: what set it off, and where its input came from. */
 export interface IngestPayload {
   session?: string;
   agent?: string;
@@ -112,6 +117,8 @@ export interface IngestPayload {
   files?: string[];
   concepts?: string[];
   decisions?: string[];
+  trigger?: string;
+  provenance?: string;
 }
 
 /** One kept statement, in full. */
@@ -168,8 +175,10 @@ export interface ResultDocument {
   lanes: Record<string, number>;
 }
 
+/** `text` is the same for a model: a row for each, with what reading it costs. */
 export interface SearchAnswer {
   results: ResultDocument[];
+  text: string;
 }
 
 export interface SearchPayload {

@@ -11,6 +11,12 @@ export interface Turn {
   inputProvenance?: { kind?: string };
 }
 
+/** What a prompt gets: beside the user's message, and at the end of the system prompt. Neither is kept in history. */
+export interface Given {
+  prependContext?: string;
+  appendSystemContext?: string;
+}
+
 export interface Message {
   role?: string;
   content?: unknown;
@@ -65,7 +71,7 @@ export interface Command {
 
 interface Hooks {
   message_received(event: Received, context: { channelId?: string; sessionKey?: string; senderId?: string }): unknown;
-  before_prompt_build(event: { prompt?: string }, turn: Turn): Promise<{ prependContext: string } | undefined>;
+  before_prompt_build(event: { prompt?: string }, turn: Turn): Promise<Given | undefined>;
   agent_end(event: { messages?: Message[]; success?: boolean; runId?: string }, turn: Turn): Promise<void>;
   after_compaction(event: object, turn: Turn): Promise<void>;
   before_reset(event: object, turn: Turn): Promise<void>;

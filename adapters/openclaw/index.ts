@@ -7,7 +7,7 @@ import { choose } from "./bootstrap.ts";
 import { told } from "./command.ts";
 import type { Api, BootstrapEvent, ResetEvent } from "./host.ts";
 import { shared } from "./state.ts";
-import { get, search } from "./tools.ts";
+import { NAMES, tool } from "./tools.ts";
 import { askAhead, given, keep, reset } from "./turn.ts";
 
 const GRANT = "openclaw config set plugins.entries.foreword.hooks.allowConversationAccess true --strict-json";
@@ -36,12 +36,7 @@ export default {
       warn(`nothing is injected or recorded until this is granted: ${GRANT}`);
     }
     api.on("message_received", (event, context) => quietly("asking ahead", () => askAhead(event, context, foreword, state)));
-    api.on("before_prompt_build", (event, turn) =>
-      quietly("the brief", async () => {
-        const text = await given(event.prompt ?? "", turn, foreword, state);
-        return text ? { prependContext: text } : undefined;
-      }),
-    );
+    api.on("before_prompt_build", (event, turn) => quietly("the brief", () => given(event.prompt ?? "", turn, foreword, state)));
     api.on("agent_end", (event, turn) => quietly("recording", () => keep(event, turn, foreword, state)));
     api.on("after_compaction", (_event, turn) => quietly("the reset", () => reset(turn, foreword, state)));
     api.on("before_reset", (_event, turn) => quietly("the reset", () => reset(turn, foreword, state)));
@@ -57,8 +52,7 @@ export default {
       (event: BootstrapEvent) => quietly("the choice of files", () => choose(event, foreword, state, warn)),
       { name: "foreword-bootstrap" },
     );
-    api.registerTool(search(foreword), { name: "mem_search" });
-    api.registerTool(get(foreword), { name: "mem_get" });
+    for (const name of NAMES) api.registerTool(tool(name, foreword), { name });
     api.registerCommand({
       name: "foreword",
       description: "Foreword's memory in this session: status, why, off, on",

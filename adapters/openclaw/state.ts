@@ -3,8 +3,8 @@
  * its prompt is built in the other: only globalThis is shared. All of it is gone when the gateway restarts, and nothing
  * is lost with it: what a session was given is kept by the engine.
  */
-import type { BootstrapAnswer, BriefDocument } from "../kit/wire.ts";
-import type { Turn } from "./host.ts";
+import type { BootstrapAnswer } from "../kit/wire.ts";
+import type { Given, Turn } from "./host.ts";
 
 /** Who asks, as Foreword's wire has it. A session key alone is not enough: by default all senders share one. */
 export interface Place {
@@ -12,12 +12,6 @@ export interface Place {
   agent?: string;
   sender?: string;
   channel?: string;
-}
-
-export interface Ahead {
-  text: string;
-  at: number;
-  brief: Promise<BriefDocument | undefined>;
 }
 
 /** Forgets what was put in first, so that a gateway that runs for months does not grow. */
@@ -36,15 +30,13 @@ export class Few<V> extends Map<string, V> {
 
 export class State {
   /** By run: a prompt is built again on every retry, and must not change. */
-  readonly runs = new Few<Promise<string>>();
+  readonly runs = new Few<Promise<Given | undefined>>();
   /** By run: what the user said, without anything around it. */
   readonly prompts = new Few<string>();
-  /** By place: briefs that were asked for when the message came. */
-  readonly ahead = new Few<Ahead[]>();
-  /** By place: the receipt of its last turn, or why there is none. */
+  /** By person: the receipt of its last turn, or why there is none. */
   readonly last = new Few<{ receipt: string; failure: string }>();
-  /** By conversation: who takes part in it. */
-  readonly places = new Few<Few<Place>>();
+  /** By conversation and person: the stable part as it was last given. */
+  readonly stable = new Few<Few<string>>();
   /** By conversation: the workspace files as they were last chosen. */
   readonly files = new Few<BootstrapAnswer>();
   /** Conversations where /foreword off was said. */
@@ -69,10 +61,11 @@ export function placeOf(turn: Turn): Place {
   return Object.fromEntries(Object.entries(told).filter(([, value]) => value)) as Place;
 }
 
-export function conversation(place: Place): string {
-  return JSON.stringify([place.agent ?? "", place.session ?? ""]);
+/** Never by a session's id, which a host may use again: by agent and session key. A key may name the agent itself. */
+export function conversation({ agent, session = "" }: Place): string {
+  return JSON.stringify([agent ?? /^agent:([^:]+):/.exec(session)?.[1] ?? "", session]);
 }
 
 export function person(place: Place): string {
-  return JSON.stringify([place.session ?? "", place.sender ?? ""]);
+  return JSON.stringify([conversation(place), place.sender ?? ""]);
 }

@@ -36,11 +36,12 @@ from foreword.model import (
     Signals,
     content_hash,
     row_of,
+    runs_of,
 )
 from foreword.place import Place, Where, in_project, kept, place_of, scope_of
 from foreword.providers import Embedder, open_embedder
 from foreword.recall import Query, asks_the_same, bag, density, intent, may_follow, recall, spread, understand
-from foreword.recent import Answered, Recent, fingerprint
+from foreword.recent import Answered, Decided, Recent, fingerprint
 from foreword.record import check, check_time, clean, off_the_record, own_words, redact, take
 from foreword.settings import Loaded, Settings, load
 from foreword.store import Draft, Forgotten, Frozen, Mark, SqliteStore, Store, Turn
@@ -55,6 +56,9 @@ _LOOKED_THROUGH = 1000
 _MOST_NEIGHBOURS = 1000
 _MOST_LISTED = 1_000_000
 _TO_JUDGE = 10
+# How long what was found for a message waits for its prompt: a host may be busy with the one before.
+_AHEAD_S = 30.0
+_LAID_READY = "it was laid ready when the message came"
 # Among how many of the best candidates the sure ones are looked for that may lead to others.
 _LIKELY = 5
 # The intent of an ask is read from its beginning; redacting a megabyte of pasted log first would take seconds.
@@ -226,10 +230,11 @@ class Foreword:
     def brief(self, ask: Ask, *, deadline_ms: float | None = None) -> Brief:
         """What the model should be given with this message: the few things worth knowing, or nothing and why. After
         `deadline_ms` nobody listens any more: then nothing is given, nothing counts as said, and the receipt tells.
-        Raises BadInput and StoreError."""
-        patience = _Patience(deadline_ms)
-        if not isinstance(ask.text, str):
-            raise BadInput("An ask's text must be a string.")
+        Asked `ahead`, it gives nothing yet and leaves no receipt: the same ask finds it ready, unless anything happened
+        meanwhile. Raises BadInput and StoreError."""
+        patience = _Patience(None if ask.ahead else deadline_ms)
+        if not all(isinstance(one, str) for one in (ask.text, ask.trigger, ask.provenance)):
+            raise BadInput("An ask's text, trigger and provenance must be strings.")
         check_time(ask.at)
         now = self._clock() if ask.at is None else ask.at
         where = Where(
@@ -241,18 +246,44 @@ class Foreword:
         with self._turns[hash(conversation) % _TURN_LOCKS]:
             turn = self._store.turn(replace(place.session, started_at=now, last_at=now))
             self._notice(turn.mark)
-            asked = fingerprint(clean(text), place, self._settings_hash, holds_session=ask.holds_session)
-            if (again := self._at_hand(asked, turn, place, now)) is not None:
-                return again
-            since = turn.since if ask.holds_session else None
-            brief = self._brief(own_words(redact(clean(text)).text), place, turn, now, patience, since)
-            self._recent.keep(
-                conversation, Answered(asked, brief, now, turn.mark), for_s=self._settings.turn.repeat_ms / 1000
+            runs = runs_of(place.host_key, ask.trigger, ask.provenance)
+            excluded = compose.excluded(place.agent, runs, self._settings.turn)
+            asked = fingerprint(
+                clean(text), place, self._settings_hash, holds_session=ask.holds_session, excluded=excluded
             )
+            known = self._recent.of(conversation)
+            at_hand = known if known and known.ask == asked and self._still_true(known, turn, place, now) else None
+            if at_hand and at_hand.brief:
+                return at_hand.brief
+            decided = at_hand.ahead if at_hand else None
+            if decided is None:
+                since = turn.since if ask.holds_session else None
+                decided = self._decide(own_words(redact(clean(text)).text), place, turn, now, patience, since, excluded)
+            elif not ask.ahead:
+                notes = [*decided.receipt["notes"], _LAID_READY]
+                decided = replace(decided, receipt={**decided.receipt, "notes": notes})
+            keep_s = max(self._settings.turn.repeat_ms / 1000, _AHEAD_S)
+            if ask.ahead:
+                waiting = Answered(asked, now, turn.mark, (turn.epoch, turn.receipt), ahead=decided)
+                self._recent.keep(conversation, waiting, for_s=keep_s)
+                return Brief(reason="laid ready for the prompt of this message")
+            brief = self._settle(decided, turn, now, patience)
+            said = Answered(asked, now, turn.mark, (turn.epoch, receipts.row_of(brief.receipt)), brief)
+            self._recent.keep(conversation, said, for_s=keep_s)
             return brief
 
-    def _brief(self, text: str, place: Place, turn: Turn, now: float, patience: _Patience, since: int | None) -> Brief:
-        """With `since`, what the session recorded after that row is still before the model."""
+    def _decide(
+        self,
+        text: str,
+        place: Place,
+        turn: Turn,
+        now: float,
+        patience: _Patience,
+        since: int | None,
+        excluded: str,
+    ) -> Decided:
+        """With `since`, what the session recorded after that row is still before the model; `excluded` is why nothing
+        is given whatever is found."""
         steps = _Steps()
         understood = intent(text, self._settings.intent)
         secret = self._settings.record.enabled is False or bool(
@@ -270,11 +301,7 @@ class Foreword:
         receipt = self._receipt(place, now, understood.query)
         steps.done("understand", receipt)
 
-        silence = (
-            compose.excluded(place.agent, self._settings.turn)
-            or compose.held_back(past, now, self._settings.turn)
-            or understood.reason
-        )
+        silence = excluded or compose.held_back(past, now, self._settings.turn) or understood.reason
         composed = compose.Composed("", (), 0, silence)
         if not silence:
             candidates = self._recall(understood.query, place, now, receipt, steps, patience)
@@ -301,20 +328,24 @@ class Foreword:
         receipt["tokens"] = composed.tokens
         if secret:
             receipts.without_words(receipt)
+        return Decided(composed.text, composed.memories, composed.tokens, composed.reason, ask_hash, receipt)
+
+    def _settle(self, decided: Decided, turn: Turn, now: float, patience: _Patience) -> Brief:
+        """From here on it counts as said."""
         number = self._store.settle(
             turn,
             asked_at=now,
-            ask_hash=ask_hash,
-            delivered=[(memory.row, content_hash(memory.text)) for memory in composed.memories],
-            receipt=receipt,
-            block_hash=content_hash(composed.text) if composed.text else "",
+            ask_hash=decided.ask_hash,
+            delivered=[(memory.row, content_hash(memory.text)) for memory in decided.memories],
+            receipt={**decided.receipt, "at": now},
+            block_hash=content_hash(decided.text) if decided.text else "",
             wait_ms=patience.left_ms,
         )
         return Brief(
-            text=composed.text,
-            memories=tuple(memory.id for memory in composed.memories),
-            tokens=composed.tokens,
-            reason=composed.reason,
+            text=decided.text,
+            memories=tuple(memory.id for memory in decided.memories),
+            tokens=decided.tokens,
+            reason=decided.reason,
             receipt=f"{receipts.PREFIX}{number}",
         )
 
@@ -335,18 +366,19 @@ class Foreword:
         receipt = self._store.receipt(receipt_row)
         return frozenset(one["row"] for one in receipt["candidates"] if one["injected"]) if receipt else frozenset()
 
-    def _at_hand(self, asked: bytes, turn: Turn, place: Place, now: float) -> Brief | None:
-        """The brief that the very same ask was given a moment ago, unless anything happened since that may change it:
-        another ask, a compaction, a memory in scope, something forgotten."""
-        answered = self._recent.of(_conversation(place))
-        if answered is None or answered.ask != asked or not answered.brief.text:
-            return None
-        if not 0 <= now - answered.at < self._settings.turn.repeat_ms / 1000:
-            return None
-        if turn.session.key and (not turn.ask_hash or answered.brief.receipt != f"{receipts.PREFIX}{turn.receipt}"):
-            return None
-        unchanged = self._store.unchanged(answered.mark, scope_of(place, self._settings.owner))
-        return answered.brief if unchanged else None
+    def _still_true(self, answered: Answered, turn: Turn, place: Place, now: float) -> bool:
+        """Whether the very same ask may be given what it was given a moment ago, or what was found ahead of it: unless
+        anything happened since that may change it, as another ask, a compaction, a memory in scope, something
+        forgotten. A silence that was said is decided anew."""
+        if answered.brief and not answered.brief.text:
+            return False
+        if not 0 <= now - answered.at < (self._settings.turn.repeat_ms / 1000 if answered.brief else _AHEAD_S):
+            return False
+        if turn.session.key and answered.turn != (turn.epoch, turn.receipt):
+            return False
+        if turn.session.key and answered.brief and not turn.ask_hash:
+            return False
+        return self._store.unchanged(answered.mark, scope_of(place, self._settings.owner))
 
     def _recall(
         self, text: str, place: Place, now: float, receipt: dict[str, Any], steps: _Steps, patience: _Patience
@@ -433,7 +465,7 @@ class Foreword:
     def start(self, session: str, **where: Unpack[Where]) -> Brief:
         """The stable part for a session: byte for byte the same until the session is compacted."""
         place = place_of(session, where, self._settings.owner)
-        if reason := compose.excluded(place.agent, self._settings.turn):
+        if reason := compose.excluded(place.agent, runs_of(place.host_key), self._settings.turn):
             return Brief(reason=reason)
         if not self._settings.turn.at_start:
             return Brief(reason="nothing is loaded at session start in this mode")
@@ -461,7 +493,7 @@ class Foreword:
     def compact(self, session: str, **where: Unpack[Where]) -> Brief:
         """What should survive the host's compaction; afterwards memories may be said again in this session."""
         place = place_of(session, where, self._settings.owner)
-        if reason := compose.excluded(place.agent, self._settings.turn):
+        if reason := compose.excluded(place.agent, frozenset(), self._settings.turn):
             return Brief(reason=reason)
         composed = compose.compact(*self._index_of(place), self._settings.compose)
         if place.session.key:

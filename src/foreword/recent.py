@@ -1,14 +1,17 @@
-"""The last brief of each conversation, at hand for a moment, for hosts that ask twice. In memory alone: a restart
-clears it. What the store knows of the session outlives that, and answers a retry all the same, only slower."""
+"""The last decision of each conversation, at hand for a moment: for hosts that ask twice, and for those that ask ahead.
+In memory alone: a restart clears it. What the store knows of the session outlives that, and answers a retry all the
+same, only slower."""
 
 from __future__ import annotations
 
 import hashlib
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from foreword.model import Brief, Scope, content_hash
+from foreword.model import Brief, Memory, Scope, content_hash
 from foreword.place import Place
 from foreword.store import Mark
 
@@ -16,17 +19,32 @@ _MOST_CONVERSATIONS = 512
 
 
 @dataclass(frozen=True, slots=True)
+class Decided:
+    """What an ask is to be given, and the receipt that will tell of it. Until it is settled, nothing counts as said."""
+
+    text: str
+    memories: Sequence[Memory]
+    tokens: int
+    reason: str
+    ask_hash: str
+    receipt: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Answered:
-    """A brief, the ask it answered, and the moment of the store it is true of."""
+    """What an ask was answered with, or is to be (`ahead`), and what it is true of: a moment of the store, and the
+    session's epoch and last receipt."""
 
     ask: bytes
-    brief: Brief
     at: float
     mark: Mark
+    turn: tuple[int, int]
+    brief: Brief | None = None
+    ahead: Decided | None = None
 
 
 class Recent:
-    """One brief for each conversation, of its last ask. Safe to use from several threads."""
+    """One decision for each conversation, of its last ask. Safe to use from several threads."""
 
     def __init__(self) -> None:
         # How often something had been forgotten when this was last looked at, and what the last ask was to see.
@@ -55,9 +73,9 @@ class Recent:
         return next(iter(self._answered.values())).at
 
 
-def fingerprint(text: str, place: Place, settings: int, *, holds_session: bool) -> bytes:
-    """What tells one ask from another: its words, who listens in, and the (hashed) settings it is answered under. A
-    digest, so that what is said off the record does not stay in memory."""
-    flags = f"{place.given} {holds_session} {settings}"
+def fingerprint(text: str, place: Place, settings: int, *, holds_session: bool, excluded: str) -> bytes:
+    """What tells one ask from another: its words, who listens in, why it is given nothing whatever is found, and the
+    (hashed) settings it is answered under. A digest, so that what is said off the record does not stay in memory."""
+    flags = f"{place.given} {holds_session} {settings} {excluded}"
     seen = (place.session.project, place.kind.audience.label, place.kind.circle, flags, content_hash(text))
     return hashlib.blake2b("\0".join(seen).encode("utf-8"), digest_size=16).digest()

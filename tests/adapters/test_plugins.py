@@ -14,7 +14,7 @@ import foreword
 
 ROOT = Path(__file__).resolve().parents[2]
 ADAPTERS = ROOT / "adapters"
-SHIPPED = ROOT / "src" / "foreword" / "hosts" / "plugins"
+SHIPPED = ROOT / "src" / "foreword" / "install" / "plugins"
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +36,8 @@ def test_the_shipped_plugin_is_built_from_these_sources(built: Path) -> None:
 
 
 def test_a_plugin_has_the_version_of_the_package() -> None:
-    for name in ("package.json", "openclaw.plugin.json"):
-        assert json.loads((SHIPPED / "openclaw" / name).read_text("utf-8"))["version"] == foreword.__version__
+    for name in ("openclaw/package.json", "openclaw/openclaw.plugin.json", "claude-code/.claude-plugin/plugin.json"):
+        assert json.loads((SHIPPED / name).read_text("utf-8"))["version"] == foreword.__version__
 
 
 def test_what_is_shipped_is_in_the_wheel_and_in_git() -> None:

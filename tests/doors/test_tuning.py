@@ -11,7 +11,7 @@ import pytest
 from foreword.cli.settings_file import change
 from foreword.cli.settling import commented
 from foreword.errors import BadSettings
-from foreword.hosts.install.toml import rewritten
+from foreword.install.toml import rewritten
 
 KEY = "agent:main:main"
 FACTS = (

@@ -2,7 +2,8 @@
 
 `[[say:TEXT]]` in the newest user message is answered with TEXT, `[[tool:NAME {"json": "arguments"}]]` with a call of
 that tool, once, where the request offers it or says no tools at all; several are called one after the other. `[[fail]]`
-is answered with an error the first time; anything else with "Understood.".
+is answered with an error the first time; a request for a summary with the headings that it asks for and what the user
+said under each; anything else with "Understood.".
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class Request:
         answered = sum(one.role == "tool" for one in self.said[self._newest :])
         if answered < len(tools) and tools[answered][0] in (self.tools or [tools[answered][0]]):
             return Call(*tools[answered])
-        return say[-1] if say else "Understood."
+        return say[-1] if say else _summary(self.newest) or "Understood."
 
 
 def _of_the_host(said: Said) -> bool:
@@ -165,3 +166,12 @@ class ModelServer:
     def close(self) -> None:
         self._http.shutdown()
         self._http.server_close()
+
+
+def _summary(said: str) -> str:
+    """Hosts look whether a summary holds what it should."""
+    conversation, _, asked = said.partition("</conversation>")
+    if not conversation.startswith("<conversation>"):
+        return ""
+    users = "\n".join(re.findall(r"^\[User\]: (.+)$", conversation, re.MULTILINE)) or "None."
+    return "\n\n".join(f"{heading}\n{users}" for heading in re.findall(r"^## .+$", asked, re.MULTILINE))

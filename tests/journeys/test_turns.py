@@ -231,6 +231,63 @@ def test_an_answer_that_comes_too_late_is_silence_a_receipt_and_nothing_said(tol
     assert told.brief(ask).memories == ("m4",), "what nobody heard was not said"
 
 
+@pytest.mark.proves("S3")
+def test_what_is_found_ahead_counts_as_said_only_with_its_prompt(told: Foreword) -> None:
+    ask = Ask("Which port does the staging database listen on?", session="agent:main:b")
+    assert told.brief(replace(ask, ahead=True)).text == ""
+    assert told.status()["turns"] == 0
+    brief = told.brief(ask)
+    assert "5433" in brief.text
+    assert "laid ready when the message came" in told.why(brief.receipt)
+    assert told.status()["turns"] == 1
+    # The prompt of another message never came, so its memory is still to be given.
+    cat = Ask("What is Maya's cat called?", session="agent:main:b", ahead=True)
+    told.brief(cat)
+    assert "Biscuit" in told.brief(Ask("And what was the name of Maya's cat?", session="agent:main:b")).text
+
+
+@pytest.mark.parametrize("between", ["a memory", "another turn", "a compaction", "too long a time"])
+def test_what_was_found_ahead_is_looked_for_anew_when_something_happened_meanwhile(
+    told: Foreword, clock: Any, between: str
+) -> None:
+    ask = Ask("Which port does the staging database listen on?", session="agent:main:b")
+    told.brief(replace(ask, ahead=True))
+    match between:
+        case "a memory":
+            told.record(Event("The staging database listens on port 6000 from today on.", session=MAIN))
+        case "another turn":
+            told.brief(Ask("What is Maya's cat called?", session="agent:main:b"))
+        case "a compaction":
+            told.compact("agent:main:b")
+        case _:
+            clock.forward(seconds=31)
+    brief = told.brief(ask)
+    assert ("6000" in brief.text) is (between == "a memory")
+    assert "5433" in brief.text
+    assert "laid ready" not in told.why(brief.receipt)
+
+
+@pytest.mark.proves("S5", "L6")
+@pytest.mark.parametrize(
+    ("session", "trigger", "provenance"),
+    [
+        (MAIN, "heartbeat", ""),
+        (MAIN, "user", "inter_session"),
+        ("agent:main:main:active-memory:9f", "user", ""),
+    ],
+)
+def test_a_run_that_nobody_asked_for_is_given_nothing_and_the_receipt_says_so(
+    told: Foreword, open_home: Callable[..., Foreword], session: str, trigger: str, provenance: str
+) -> None:
+    ask = Ask("What is Maya's cat called?", session=session, trigger=trigger, provenance=provenance)
+    brief = told.brief(ask)
+    assert brief.text == ""
+    assert "are given nothing" in brief.reason
+    assert brief.reason in told.why(brief.receipt)
+    lenient = open_home(turn__exclude_runs=())
+    assert "Biscuit" in lenient.brief(ask).text
+
+
 def test_asks_without_a_session_stand_alone(told: Foreword, clock: Any) -> None:
     first = told.brief(Ask("Which port does the staging database listen on?"))
     clock.forward(days=1)

@@ -31,6 +31,7 @@ FORMS = [
     ("agent:main:boot:run-1", SessionKind.FALLBACK, PRIVATE, ""),
     (f"agent:main:acp:{UUID}", SessionKind.FALLBACK, PRIVATE, ""),
     ("agent:main:acp:binding:discord:default:9f3c", SessionKind.FALLBACK, GROUP, "acp:binding:discord:default:9f3c"),
+    ("acp:binding:discord:default:9f3c", SessionKind.FALLBACK, GROUP, "acp:binding:discord:default:9f3c"),
     (f"agent:main:voice:{UUID}", SessionKind.FALLBACK, PRIVATE, ""),
     ("agent:main:voice:+15551234567", SessionKind.PRIVATE_DM, PRIVATE, ""),
     ("agent:main:voice:15559990000", SessionKind.EXTERNAL_DM, EXTERNAL, "voice:direct:15559990000"),
@@ -57,6 +58,7 @@ FORMS = [
     ("agent:main:telegram:group:-555", SessionKind.GROUP_CHAT, GROUP, "telegram:group:-555"),
     ("agent:main:telegram:group:-100123:topic:42", SessionKind.FORUM_TOPIC, GROUP, "telegram:group:-100123"),
     ("agent:main:telegram:group:-100123:topic:1", SessionKind.FORUM_TOPIC, GROUP, "telegram:group:-100123"),
+    ("agent:main:telegram:bot2:group:-555:thread:9", SessionKind.GROUP_CHAT, GROUP, "telegram:group:-555"),
     ("agent:main:slack:channel:C0AB12", SessionKind.GROUP_CHAT, GROUP, "slack:channel:c0ab12"),
     ("agent:main:slack:channel:C0AB12:thread:169.5", SessionKind.GROUP_CHAT, GROUP, "slack:channel:c0ab12"),
     (

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.errors import HostError
-from foreword.hosts.install import installation
-from foreword.hosts.install.installation import EDITED, LEFT, NOTHING, REMOVED, RESTORED, Change, Edit, Installation
+from foreword.install import installation
+from foreword.install.installation import EDITED, LEFT, NOTHING, REMOVED, RESTORED, Change, Edit, Installation
 
 ODD = '{\n  // mine\n  plugins: { allow: ["telegram"], }, /* more */ gateway: {port: 1}\n}\n'
 EDITS = [

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreword.hosts.install import json5
+from foreword.install import json5
 
 ODD = """\
 {

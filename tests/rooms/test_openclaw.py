@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from foreword.errors import HostError
-from foreword.hosts.install import Owners, Wanted, installation
-from foreword.hosts.install.installer import shipped
-from foreword.hosts.install.openclaw import PLUGIN, OpenClaw
+from foreword.install import Owners, Wanted, installation
+from foreword.install.installer import shipped
+from foreword.install.openclaw import PLUGIN, OpenClaw
 
 openclaw = OpenClaw()
 FILE = Path("/home/f/.openclaw/openclaw.json")

@@ -32,13 +32,13 @@ NOW = 1_700_000_000.0
     ],
 )
 def test_an_agent_is_excluded_by_name_or_pattern(agent: str, patterns: tuple[str, ...], out: bool) -> None:
-    reason = excluded(agent, TurnSettings(exclude=patterns))
+    reason = excluded(agent, frozenset(), TurnSettings(exclude=patterns))
     assert bool(reason) == out
     assert not out or agent in reason
 
 
 def test_switched_off_is_off_for_everyone() -> None:
-    assert excluded("main", TurnSettings(enabled=False)) == "injection is switched off"
+    assert excluded("main", frozenset(), TurnSettings(enabled=False)) == "injection is switched off"
 
 
 @pytest.mark.proves("D9")

@@ -19,7 +19,7 @@ from foreword.cli.parser import Verbs
 from foreword.cli.recording import rebuild_waiting
 from foreword.cli.screen import count, printable, size
 from foreword.errors import DaemonError, ForewordError, ProviderError, StoreError, StoreFromTheFuture
-from foreword.hosts.install import Check
+from foreword.install import Check
 
 if TYPE_CHECKING:
     from foreword.engine import Foreword

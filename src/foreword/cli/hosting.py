@@ -20,7 +20,7 @@ from foreword.cli.doctor import check_lines
 from foreword.cli.parser import Verbs
 from foreword.cli.screen import count, printable
 from foreword.errors import BadInput, DaemonError, ForewordError, HostError, UnknownId
-from foreword.hosts.install import INSTALLERS, Check, Installer, Wanted, installation
+from foreword.install import INSTALLERS, Check, Installer, Wanted, installation
 
 # What decides which settings a daemon reads.
 _SETTINGS_BY = ("FOREWORD_CONFIG", "XDG_CONFIG_HOME")
@@ -384,7 +384,7 @@ def _foreword_settings(here: _Here, config: Mapping[str, Any]) -> Iterator[Check
     if not settings.turn.enabled:
         yield Check("agents", "fail", "Injection is switched off (turn.enabled).", f"Switch it on; {path}")
         return
-    out = [one for one in agents if excluded(one, settings.turn)]
+    out = [one for one in agents if excluded(one, frozenset(), settings.turn)]
     if len(out) == len(agents):
         found = f"Every agent is excluded from injection ({', '.join(out)})."
         yield Check("agents", "fail", found, f"Take them out of turn.exclude; {path}")

@@ -87,6 +87,7 @@ def build() -> argparse.ArgumentParser:
         recording,
         serving,
         settling,
+        teaching,
         tuning,
     )
     from foreword.cli import demo as demonstration
@@ -114,6 +115,7 @@ def build() -> argparse.ArgumentParser:
         doctor,
         serving,
         hosting,
+        teaching,
         demonstration,
         measuring,
     )

@@ -178,7 +178,7 @@ def service(call: Call) -> int:
 
 
 def _install(call: Call, wanted: services.Service) -> bool:
-    from foreword.hosts.install import installation
+    from foreword.install import installation
 
     if wanted.file.exists() and wanted.file.read_text("utf-8") == wanted.text:
         return False

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from foreword.errors import BadSettings
-from foreword.hosts.install import installation, toml
+from foreword.install import installation, toml
 
 
 def change(file: Path, values: Mapping[str, float], *, fresh: str) -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
@@ -11,6 +12,13 @@ class TurnSettings:
     enabled: bool = field(default=True, metadata={"help": "Inject anything at all.", "project": "lower"})
     exclude: tuple[str, ...] = field(
         default=(), metadata={"help": "Agents (patterns such as `build-*`) that are never given anything."}
+    )
+    exclude_runs: tuple[str, ...] = field(
+        default=("heartbeat", "active-memory", "inter_session", "internal_system"),
+        metadata={
+            "help": "Runs that nobody asked for and that are given nothing: by what set them off, where their input"
+            " came from, or a part of their session key."
+        },
     )
     at_start: bool = field(
         default=True, metadata={"help": "Give summaries and an index at session start.", "project": "lower"}
@@ -40,13 +48,16 @@ class Past:
     served: bool = False
 
 
-def excluded(agent: str, settings: TurnSettings) -> str:
-    """The reason why this agent is given nothing, or ""."""
+def excluded(agent: str, runs: Set[str], settings: TurnSettings) -> str:
+    """The reason why this agent, or a run that is called one of `runs`, is given nothing, or ""."""
     if not settings.enabled:
         return "injection is switched off"
     for pattern in settings.exclude:
         if fnmatchcase(agent.lower(), pattern.lower()):
             return f"the agent '{agent}' is excluded from injection"
+    for run in settings.exclude_runs:
+        if run.lower() in runs:
+            return f"runs of the kind '{run}' are given nothing"
     return ""
 
 

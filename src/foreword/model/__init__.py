@@ -4,7 +4,7 @@ from foreword.model.brief import Brief, Candidate, Judged, Link, Signals, Style,
 from foreword.model.feedback import Feedback
 from foreword.model.frames import content_hash, strip_frames
 from foreword.model.memory import Audience, Kind, Memory, Origin, Scope, row_of
-from foreword.model.session import Ask, Event, Outcome, Recorded, Session, SessionClass, SessionKind
+from foreword.model.session import Ask, Event, Outcome, Recorded, Session, SessionClass, SessionKind, runs_of
 
 __all__ = [
     "Ask",
@@ -29,5 +29,6 @@ __all__ = [
     "Verdict",
     "content_hash",
     "row_of",
+    "runs_of",
     "strip_frames",
 ]

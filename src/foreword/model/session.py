@@ -30,6 +30,15 @@ class SessionClass:
     warning: str = ""
 
 
+def runs_of(key: str, trigger: str = "", provenance: str = "") -> frozenset[str]:
+    """The words that tell what kind of run this is: what set it off, where its input came from, and the parts of its
+    session key, but for the agent's name."""
+    parts = [part.strip() for part in key.lower().split(":")]
+    if len(parts) >= 3 and parts[0] == "agent":
+        parts = parts[2:]
+    return frozenset(filter(None, (*parts, trigger.strip().lower(), provenance.strip().lower())))
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """One conversation as the store keeps it."""
@@ -50,7 +59,8 @@ class Session:
 @dataclass(frozen=True, slots=True)
 class Event:
     """Something an agent saw. What is left out is derived: audience and origin from the session key and the sender,
-    time from the clock, the agent from the session key."""
+    time from the clock, the agent from the session key. `trigger` and `provenance` are what the host says of the run
+    that brought it: what set it off, and where its input came from."""
 
     text: str
     kind: Kind = Kind.MESSAGE
@@ -69,12 +79,16 @@ class Event:
     files: Sequence[str] = field(default_factory=tuple)
     concepts: Sequence[str] = field(default_factory=tuple)
     decisions: Sequence[str] = field(default_factory=tuple)
+    trigger: str = ""
+    provenance: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
     """What a host is about to send to its model. `holds_session` tells that the model still has before it what was said
-    in this session since its last compaction: then none of that is given again."""
+    in this session since its last compaction: then none of that is given again. `ahead` tells that the message has come
+    and its prompt is yet to be built: what is found is laid ready, and nothing counts as given. `trigger` and
+    `provenance` are what the host says of the run: what set it off, and where its input came from."""
 
     text: str
     session: str = ""
@@ -85,6 +99,9 @@ class Ask:
     audience: Audience | None = None
     at: float | None = None
     holds_session: bool = False
+    ahead: bool = False
+    trigger: str = ""
+    provenance: str = ""
 
 
 class Outcome(StrEnum):

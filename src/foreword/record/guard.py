@@ -7,7 +7,7 @@ listed here, each with its source; anything else is taken for a person's words. 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
@@ -20,6 +20,13 @@ class GuardSettings:
     exclude_capture: tuple[str, ...] = field(
         default=(),
         metadata={"help": "Agents whose sessions are never recorded, as names or globs."},
+    )
+    exclude_runs: tuple[str, ...] = field(
+        default=("cron", "subagent", "acp", "active-memory", "heartbeat", "inter_session", "internal_system"),
+        metadata={
+            "help": "Runs that are never recorded, where a host tells what set them off: by that, by where their input"
+            " came from, or by a part of their session key."
+        },
     )
     memory_tools: tuple[str, ...] = field(
         default=(
@@ -117,7 +124,9 @@ _PROMPTS = (
     # OpenClaw: heartbeats, scheduled jobs, system events, a fresh session, finished commands, the flush before
     # compaction.
     "Read HEARTBEAT.md if it exists",
+    "Follow the heartbeat monitor scratch context when provided.",
     "[cron:",
+    "[Subagent Context] ",
     "System: [",
     "System (untrusted): [",
     "A new session was started via /new or /reset",
@@ -132,19 +141,45 @@ _PROMPTS = (
     # Hermes: scheduled jobs.
     "[IMPORTANT: You are running as a scheduled cron job",
 )
+# What OpenClaw puts around the text of a webhook or of an e-mail: a warning, marks with a number, and where it is from.
+_FROM_OUTSIDE = lazy(
+    r"\A\s*(?:Job ID: [^\n]{0,300}\n\s{0,10})?"
+    r"SECURITY NOTICE: The following content is from an EXTERNAL, UNTRUSTED source"
+)
+_OUTSIDE_BEGIN = lazy(
+    r'<<<EXTERNAL_UNTRUSTED_CONTENT id="[0-9a-f]{1,64}">>>\n'
+    r"(?:(?:Source|Task|From|Subject): [^\n]{0,2000}\n){0,4}---\n"
+)
+_OUTSIDE_END = lazy(r'\n?<<<END_EXTERNAL_UNTRUSTED_CONTENT id="[0-9a-f]{1,64}">>>')
+# What it puts around the words of a job, and around the task of a subagent.
+_JOB_HEAD = lazy(r"\A\s*\[cron:[^\]\n]{1,300}\] ?")
+_JOB_TAIL = lazy(
+    r"\n\s{0,10}Current time: [^\n]{1,120}\nReference UTC: [^\n]{1,60}\s{0,10}"
+    r"(?:This is an unattended scheduled run\..*)?\Z",
+    re.DOTALL,
+)
+_TASK_HEAD = lazy(r"\A\s*\[Subagent Context\] .{0,4000}?\n\[Subagent Task\]\s{0,10}", re.DOTALL)
+_TASK_TAIL = "Begin. Execute the assigned task to completion."
 # OpenClaw's answers that mean "nothing to say", bare or in light markup.
 _SILENT = lazy(r"[\s*`~_]*(?:HEARTBEAT_OK|NO_REPLY)[\s*`~_.!]*")
 _HEARTBEAT_MARK = "HEARTBEAT_OK"
 
 
-def admit(event: Event, settings: GuardSettings, *, was_delivered: Callable[[str], bool]) -> Admission:
+def admit(
+    event: Event, settings: GuardSettings, *, was_delivered: Callable[[str], bool], runs: Set[str] = frozenset()
+) -> Admission:
     """What of an event may be recorded, and if nothing, why.
+
+    `runs` are the words for the kind of run that it is of, where its host tells what sets its runs off. Hosts that do
+    not, such as those with hooks, send only what is to be kept: there the report of a subagent is.
 
     `was_delivered` tells whether a text with this `content_hash` was once injected; it is asked about the text as it
     came and about what is left of it without frames and wrappers.
     """
     if refusal := off_the_record(event.agent, event.session, settings):
         return _refused(refusal)
+    if run := next((run for run in settings.exclude_runs if run.lower() in runs), ""):
+        return _refused(f"Runs of the kind '{run}' are not recorded.")
     if event.tool and _matches(event.tool, settings.memory_tools):
         return _refused(f"'{event.tool}' is a memory tool; what it says is already remembered.")
 
@@ -165,14 +200,15 @@ def admit(event: Event, settings: GuardSettings, *, was_delivered: Callable[[str
         )
     if _SILENT.fullmatch(human):
         return _refused("A heartbeat's answer says nothing.")
-    if event.kind is Kind.MESSAGE and human.lstrip().startswith(_PROMPTS):
+    if event.kind is Kind.MESSAGE and (human.lstrip().startswith(_PROMPTS) or _FROM_OUTSIDE.match(human)):
         return _refused("A machine wrote this prompt, not a person.")
     return Admission(text=human)
 
 
 def own_words(text: str) -> str:
-    """What a person said in a text: without what Foreword injected and what hosts put around it."""
-    return _without_wrappers(strip_frames(text))
+    """What is asked in a text: without what Foreword injected and what hosts put around it. Of a job, a webhook and a
+    subagent's task their own words are left; they are asked about, and never recorded as a person's."""
+    return _without_job(_without_wrappers(strip_frames(text)))
 
 
 def off_the_record(agent: str, session: str, settings: GuardSettings) -> str:
@@ -226,6 +262,15 @@ def _without_wrappers(text: str) -> str:
         # A heartbeat answer may carry the mark in front of or behind real words.
         text = text.strip().removeprefix(_HEARTBEAT_MARK).removesuffix(_HEARTBEAT_MARK)
     return text if text == original else text.strip()
+
+
+def _without_job(text: str) -> str:
+    text = _JOB_TAIL.sub("", _JOB_HEAD.sub("", text)) if "Current time: " in text or "[cron:" in text else text
+    if task := _TASK_HEAD.match(text):
+        text = text[task.end() :].rstrip().removesuffix(_TASK_TAIL)
+    if _FROM_OUTSIDE.match(text) and (begin := _OUTSIDE_BEGIN.search(text)):
+        text = _OUTSIDE_END.sub("", text[begin.end() :])
+    return text
 
 
 def _without_internal_context(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from foreword.errors import BadInput, TooLarge
-from foreword.model import Audience, Event, Kind, Memory, Origin, SessionClass
+from foreword.model import Audience, Event, Kind, Memory, Origin, SessionClass, runs_of
 from foreword.record.guard import GuardSettings, admit
 from foreword.record.redaction import redact
 
@@ -58,7 +58,10 @@ def take(
         return Taken(reason="Recording is switched off.")
     text = clean(event.text)
     admission = admit(
-        Event(text, kind=event.kind, session=host_key, agent=agent, tool=event.tool), guard, was_delivered=was_delivered
+        Event(text, kind=event.kind, session=host_key, agent=agent, tool=event.tool),
+        guard,
+        was_delivered=was_delivered,
+        runs=runs_of(host_key, event.trigger, event.provenance) if event.trigger or event.provenance else frozenset(),
     )
     if not admission.admitted:
         return Taken(reason=admission.reason)
@@ -117,9 +120,12 @@ def check(event: Event, settings: RecordSettings) -> None:
     """Raises BadInput for what cannot be a memory."""
     texts = (event.text, event.session, event.agent, event.sender, event.channel, event.project, event.source_id)
     lists = (event.files, event.concepts, event.decisions)
-    if not all(isinstance(one, str) for one in (*texts, event.title, event.type, event.tool)):
+    if not all(
+        isinstance(one, str) for one in (*texts, event.title, event.type, event.tool, event.trigger, event.provenance)
+    ):
         raise BadInput(
-            "An event's text, session, agent, sender, channel, project, title, type and ids must be strings."
+            "An event's text, session, agent, sender, channel, project, title, type, trigger, provenance and ids must"
+            " be strings."
         )
     kinds = ((event.kind, Kind), (event.origin, Origin | None), (event.audience, Audience | None))
     if not all(isinstance(value, kind) for value, kind in kinds):

@@ -38,7 +38,8 @@ class Place(TypedDict, total=False):
 
 
 class IngestPayload(Place, total=False):
-    """Something an agent saw. `at` is seconds since 1970; what is left out is derived."""
+    """Something an agent saw. `at` is seconds since 1970; what is left out is derived. `trigger` and `provenance` are
+    what the host says of the run: what set it off, and where its input came from."""
 
     content: Required[str]
     kind: KindName
@@ -51,6 +52,8 @@ class IngestPayload(Place, total=False):
     files: list[str]
     concepts: list[str]
     decisions: list[str]
+    trigger: str
+    provenance: str
 
 
 class SearchPayload(Place, total=False):
@@ -60,11 +63,16 @@ class SearchPayload(Place, total=False):
 
 class BriefPayload(Place, total=False):
     """What the host is about to send to its model. After `deadline_ms` nothing is given, and the receipt says so. With
-    `holds_session` nothing is given that the session itself recorded since its last compaction."""
+    `holds_session` nothing is given that the session itself recorded since its last compaction. With `ahead` nothing is
+    given yet: what is found is laid ready for the same request without it, when the prompt is built. `trigger` and
+    `provenance` are what the host says of the run."""
 
     text: Required[str]
     at: float
     holds_session: bool
+    ahead: bool
+    trigger: str
+    provenance: str
     deadline_ms: float
 
 
@@ -117,11 +125,17 @@ class StatusPayload(TypedDict):
 
 
 class SearchAnswer(TypedDict):
+    """`text` is the same for a model: a row for each, with what reading it costs."""
+
     results: list[ResultDocument]
+    text: str
 
 
 class GetAnswer(TypedDict):
+    """`text` is the same for a model, quoted."""
+
     memories: list[MemoryDocument]
+    text: str
 
 
 class ForgetAnswer(TypedDict):
@@ -263,7 +277,8 @@ def _ingest(engine: Foreword, payload: dict[str, Any]) -> RecordedDocument:
 
 def _search(engine: Foreword, payload: dict[str, Any]) -> SearchAnswer:
     found = engine.search(payload.pop("query"), **_place(payload))
-    return {"results": [documents.found(one) for one in found]}
+    results = [documents.found(one) for one in found]
+    return {"results": results, "text": documents.rows(results)}
 
 
 def _brief(engine: Foreword, payload: dict[str, Any]) -> BriefDocument:
@@ -300,7 +315,8 @@ def _bootstrap(engine: Foreword, payload: dict[str, Any]) -> BootstrapAnswer:
 
 
 def _get(engine: Foreword, payload: dict[str, Any]) -> GetAnswer:
-    return {"memories": [documents.memory(one) for one in engine.get(payload.pop("ids"), **_place(payload))]}
+    memories = [documents.memory(one) for one in engine.get(payload.pop("ids"), **_place(payload))]
+    return {"memories": memories, "text": documents.in_full(memories)}
 
 
 def _forget(engine: Foreword, payload: dict[str, Any]) -> ForgetAnswer:

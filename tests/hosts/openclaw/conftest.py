@@ -28,7 +28,7 @@ def plugin() -> Path:
 @pytest.fixture(scope="session")
 def gateway(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
     if missing := [part for part in PARTS if not (HOSTS / part).exists()]:
-        pytest.skip(f"{HOSTS / missing[0]} is missing: run `make hosts`")
+        pytest.skip(f"{HOSTS / missing[0]} is missing, so no test ran on OpenClaw: run `make hosts`, then `make test`")
     one = Gateway(tmp_path_factory.mktemp("openclaw"), HOSTS)
     try:
         one.prepare()

@@ -23,7 +23,7 @@ from tests.hosts.model_server import ModelServer, Request
 from tests.hosts.openclaw.telegram import Telegram
 
 ADAPTERS = Path(__file__).resolve().parents[3] / "adapters"
-PLUGIN = ADAPTERS.parent / "src/foreword/hosts/plugins/openclaw"
+PLUGIN = ADAPTERS.parent / "src/foreword/install/plugins/openclaw"
 VENV = Path(sys.executable).parent
 TOKEN = "gateway-token"
 HOOKS_TOKEN = "hooks-token"
@@ -97,6 +97,17 @@ class Gateway:
             "FOREWORD_CONFIG": str(folder / "foreword.toml"),
         }
         self.memory = Client(address(self.environ), self.environ)
+
+    @classmethod
+    @contextlib.contextmanager
+    def apart(cls, folder: Path, hosts: Path) -> Iterator[Gateway]:
+        """One of its own, that is not started unless `start` is called."""
+        folder.mkdir()
+        one = cls(folder, hosts)
+        try:
+            yield one
+        finally:
+            one.close()
 
     def prepare(self, *, plugin: bool = True) -> None:
         """Everything but the start: a workspace, settings, and the plugin installed as a user installs it."""
@@ -223,7 +234,8 @@ class Gateway:
             return ""
         return "ready"
 
-    def close(self) -> None:
+    def stop(self) -> None:
+        """The gateway alone; Foreword's daemon outlives it."""
         if self._process is not None:
             self._process.terminate()
             try:
@@ -231,6 +243,9 @@ class Gateway:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait(20)
+
+    def close(self) -> None:
+        self.stop()
         self.kill_daemon()
         self.telegram.close()
         self.model.close()
@@ -258,9 +273,18 @@ class Gateway:
         """Somebody writes on Telegram, to the bot or into a group, and is answered there."""
         seen, began = len(self.model.requests), time.monotonic()
         sent = self.telegram.write(text, sender, chat, topic)
-        wait_until(lambda: self.telegram.sent[sent:], f"an answer on Telegram to {text}", 60)
+
+        def answer() -> dict[str, Any] | None:
+            here = (str(chat or sender), str(topic or ""))
+            news = (
+                (str(one["chat_id"]), str(one.get("message_thread_id", "")), one) for one in self.telegram.sent[sent:]
+            )
+            return next((one for number, thread, one in news if (number, thread) == here), None)
+
+        found: dict[str, Any] = wait_until(answer, f"an answer on Telegram to {text}", 120)
         seconds = time.monotonic() - began
-        return Reply(self.telegram.sent[sent]["text"], self.model.requests[seen:], began, seconds)
+        requests = [one for one in self.model.requests[seen:] if text in one.newest]
+        return Reply(found["text"], requests, began, seconds)
 
     def webhook(self, text: str) -> Request:
         """Another program asks for a turn; what the model was sent for it."""
@@ -272,7 +296,12 @@ class Gateway:
         """A heartbeat, now; what the model was sent for it."""
         seen = len(self.model.requests)
         self._post("/hooks/wake", {"text": text, "mode": "now"}, {"Authorization": f"Bearer {HOOKS_TOKEN}"})
-        return wait_until(lambda: self.model.requests[seen:], "the heartbeat", 60)[0]  # type: ignore[no-any-return]
+
+        def of_it() -> Request | None:
+            return next((one for one in self.model.requests[seen:] if text in one.raw.decode()), None)
+
+        found: Request = wait_until(of_it, "the heartbeat", 60)
+        return found
 
     def ask(self, method: str, **params: Any) -> Any:
         """The gateway's own protocol."""
@@ -287,6 +316,38 @@ class Gateway:
             60,
         )
         return found
+
+    def compact(self, session: str, agent: str = "main") -> list[Request]:
+        """The host's own compaction of a conversation; what the model was sent for it."""
+        seen = len(self.model.requests)
+        done = self.ask("sessions.compact", key=f"agent:{agent}:{session}")
+        assert done["compacted"], done
+        return self.model.requests[seen:]
+
+    def invoke(self, tool: str, **arguments: Any) -> Any:
+        """A tool, as the host itself calls it; no model takes part."""
+        asked = {"tool": tool, "args": arguments, "sessionKey": "agent:main:main"}
+        return self._post("/tools/invoke", asked, {})
+
+    def subagent(self, task: str, session: str) -> Request:
+        """An agent has another do something; what the model of that other was sent."""
+        seen = len(self.model.requests)
+        spawn = {"id": "sessions_spawn", "args": {"task": task}}
+        asking = f"Please have it done. [[tool:tool_call {json.dumps(spawn)}]]"
+        self.turn(asking, session)
+
+        def of_it() -> Request | None:
+            return next((one for one in self.model.requests[seen:] if "[Subagent Task]" in one.newest), None)
+
+        found: Request = wait_until(of_it, "the subagent's turn", 60)
+        return found
+
+    def job(self, text: str) -> Request:
+        """A scheduled job, due at once; what the model was sent for it."""
+        seen = len(self.model.requests)
+        when = ("--name", "job", "--at", "1s", "--session", "isolated", "--message", text, "--no-deliver")
+        self.run("cron", "add", *when, "--url", f"ws://127.0.0.1:{self.port}", "--token", TOKEN)
+        return self.sent_with(text, seen)
 
     def chat(self, text: str, session: str, agent: str = "main") -> str:
         """What the gateway's own chat answers, commands included."""
@@ -342,11 +403,12 @@ class Gateway:
         wait_until(lambda: self.log.read_text().count(applied) > before, "the host to read its settings", 60)
 
     @contextlib.contextmanager
-    def without_daemon(self) -> Iterator[None]:
-        """No daemon runs, and none can be started."""
+    def without_daemon(self, *, killed: bool = True) -> Iterator[None]:
+        """None can be started, and unless it is to be killed later none runs."""
         self.no_daemon.touch()
         try:
-            self.kill_daemon()
+            if killed:
+                self.kill_daemon()
             yield
         finally:
             self.no_daemon.unlink()
@@ -359,7 +421,8 @@ class Gateway:
         try:
             yield
         finally:
-            os.kill(holder, signal.SIGCONT)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(holder, signal.SIGCONT)
 
     def kill_daemon(self) -> None:
         if holder := self.memory.holder():

@@ -14,10 +14,11 @@ BOT = {"id": 4711, "is_bot": True, "first_name": "Claw", "username": "claw_bot"}
 
 
 class Telegram:
-    """People write with `write`; `sent` is what the bot answered."""
+    """People write with `write`; `read` is how many messages the bot has taken, `sent` is what it answered."""
 
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
+        self.read = 0
         self._updates: list[dict[str, Any]] = []
         self._news = threading.Condition()
         telegram = self
@@ -99,4 +100,6 @@ class Telegram:
 
         with self._news:
             self._news.wait_for(new, timeout=min(timeout_s, 20))
-            return new()
+            found = new()
+            self.read = max([self.read, *(one["update_id"] for one in found)])
+            return found

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tests.hosts.model_server import Request
-from tests.hosts.openclaw.gateway import WORKSPACE, Gateway, wait_until
+from tests.hosts.openclaw.gateway import WORKSPACE, Gateway
 
 Settings = Callable[[str], None]
 CHOOSING = 'profile = "aci"\n'
@@ -51,15 +52,7 @@ def test_a_webhook_s_session_keeps_soul_and_heartbeat_past_the_host_s_own_filter
 @pytest.mark.proves("T3", "T4")
 def test_a_subagent_gets_soul_alone(gateway: Gateway, session: str, settings: Settings) -> None:
     settings(CHOOSING)
-    seen = len(gateway.model.requests)
-    arguments = {"id": "sessions_spawn", "args": {"task": "Count the oars in the boathouse."}}
-    gateway.turn(f"Have it counted. [[tool:tool_call {json.dumps(arguments)}]]", session)
-
-    def of_the_subagent() -> Request | None:
-        sent = [one for one in gateway.model.requests[seen:] if b"Count the oars" in one.raw]
-        return next((one for one in sent if b"Have it counted" not in one.raw), None)
-
-    request: Request = wait_until(of_the_subagent, "the subagent's turn", 60)
+    request = gateway.subagent("Count the oars in the boathouse.", session)
     assert files(request) == {"SOUL.md"}
 
 
@@ -73,3 +66,38 @@ def test_a_daemon_that_is_away_for_a_turn_does_not_change_the_cached_part(
         second = gateway.turn("Tell me of the second day of the voyage.", session).request
     assert second.system == first.system
     assert files(second) == {"SOUL.md", "USER.md", "AGENTS.md", "TOOLS_COMPACT.md"}
+
+
+@pytest.mark.proves("T3", "T4")
+def test_a_scheduled_job_keeps_soul_and_heartbeat_too(gateway: Gateway, settings: Settings) -> None:
+    settings(CHOOSING)
+    assert files(gateway.job("Write down the height of the water.")) == {"SOUL.md", "HEARTBEAT.md"}
+
+
+@pytest.mark.proves("T3", "T14")
+def test_an_agent_and_a_topic_may_have_sets_of_their_own(gateway: Gateway, session: str, settings: Settings) -> None:
+    own = 'own = ["other/*=SOUL.md+IDENTITY.md"]\nmore = ["topic:77=HEARTBEAT.md"]\n'
+    settings(f"[bootstrap]\nenabled = true\n{own}")
+    assert files(gateway.turn("What shall we do today?", session, agent="other").request) == {"SOUL.md", "IDENTITY.md"}
+    theirs = gateway.write("@claw_bot what shall we row?", 777, chat=-100778, topic=77).request
+    assert files(theirs) == {"SOUL.md", "TOOLS_COMPACT.md", "HEARTBEAT.md"}
+    others = gateway.write("@claw_bot what shall we row?", 777, chat=-100778, topic=78).request
+    assert files(others) == {"SOUL.md", "TOOLS_COMPACT.md"}
+
+
+@pytest.mark.proves("T3", "T4")
+def test_the_host_s_own_listing_has_the_files_that_foreword_counted(gateway: Gateway, settings: Settings) -> None:
+    settings(CHOOSING)
+    gateway.write("What shall we do next week?", 777)
+    listing = gateway.write("/context list", 777).text
+    injected = re.findall(r"- (\S+\.md): OK \| raw \d+ chars \(~\d+ tok\) \| injected (\d+) chars", listing)
+    chars = {Path(name).name: int(number) for name, number in injected}
+    place = {"session": "agent:main:main", "agent": "main", "workspace": str(gateway.workspace)}
+    counted = gateway.call("bootstrap", **place, files=["SOUL.md", "USER.md", "AGENTS.md", "IDENTITY.md", "MEMORY.md"])
+    chosen = {*counted["keep"], *(one["name"] for one in counted["add"])}
+    assert set(chars) == chosen == {"SOUL.md", "USER.md", "TOOLS_COMPACT.md"}
+    for name in chosen:
+        assert chars[name] == len(WORKSPACE[name])
+        # The host takes four characters for a token, Foreword counts words and signs.
+        assert abs(counted["tokens"][name] - chars[name] / 4) <= chars[name] / 4
+    assert sum(counted["tokens"][name] for name in chosen) < 500

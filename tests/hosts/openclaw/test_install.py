@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from foreword.hosts.install import json5
+from foreword.install import json5
 from tests.hosts.openclaw.conftest import HOSTS, PARTS
 from tests.hosts.openclaw.gateway import VENV, Gateway, wait_until
 

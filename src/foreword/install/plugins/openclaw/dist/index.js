@@ -258,12 +258,10 @@ var State = class {
   runs = new Few();
   /** By run: what the user said, without anything around it. */
   prompts = new Few();
-  /** By place: briefs that were asked for when the message came. */
-  ahead = new Few();
-  /** By place: the receipt of its last turn, or why there is none. */
+  /** By person: the receipt of its last turn, or why there is none. */
   last = new Few();
-  /** By conversation: who takes part in it. */
-  places = new Few();
+  /** By conversation and person: the stable part as it was last given. */
+  stable = new Few();
   /** By conversation: the workspace files as they were last chosen. */
   files = new Few();
   /** Conversations where /foreword off was said. */
@@ -280,11 +278,11 @@ function placeOf(turn) {
   const told2 = { session: turn.sessionKey, agent: turn.agentId, sender, channel: turn.channel };
   return Object.fromEntries(Object.entries(told2).filter(([, value]) => value));
 }
-function conversation(place) {
-  return JSON.stringify([place.agent ?? "", place.session ?? ""]);
+function conversation({ agent, session = "" }) {
+  return JSON.stringify([agent ?? /^agent:([^:]+):/.exec(session)?.[1] ?? "", session]);
 }
 function person(place) {
-  return JSON.stringify([place.session ?? "", place.sender ?? ""]);
+  return JSON.stringify([conversation(place), place.sender ?? ""]);
 }
 
 // openclaw/bootstrap.ts
@@ -342,152 +340,153 @@ async function why(place, foreword, state) {
   return explained?.explanation ?? `The receipt cannot be read now: ${foreword.lastFailure}`;
 }
 
-// openclaw/tools.ts
-var SNIPPET_CHARS = 240;
-var TOOL_MS = 5e3;
-var SAID = {
-  owner: "the user said",
-  agent: "an agent said",
-  tool: "a tool said",
-  web: "from the web, unverified"
-};
-function search(foreword) {
-  return (context) => ({
-    name: "mem_search",
-    label: "Search memory",
-    description: "Find what earlier conversations, tools and notes held about something. Rows come best first, each with its id, date, who said it, what reading it costs in tokens, and how sure it is to answer.",
-    parameters: {
-      type: "object",
-      properties: {
-        query: { type: "string", description: "what you want to know, in plain words" },
-        limit: { type: "integer", minimum: 1, maximum: 50, description: "how many rows" }
+// kit/tools.ts
+var TOOLS = {
+  "mem-search": {
+    "title": "Search memory",
+    "description": "Find what earlier conversations, tools and notes held about something. Rows come best first, each with its id, date, who said it, what reading it costs in tokens, and how sure it is to answer.",
+    "parameters": {
+      "properties": {
+        "query": {
+          "description": "what you want to know, in plain words",
+          "type": "string"
+        },
+        "limit": {
+          "default": 8,
+          "description": "how many rows",
+          "maximum": 50,
+          "minimum": 1,
+          "type": "integer"
+        }
       },
-      required: ["query"]
-    },
-    execute: async (_id, params) => {
-      const asked2 = { ...placed(context), query: String(params.query ?? ""), limit: Number(params.limit ?? 8) };
-      const found = await foreword.call("search", asked2, { deadlineMs: TOOL_MS });
-      if (!found) return said(unavailable(foreword));
-      if (!found.results.length) return said("Nothing was found.");
-      const cost = found.results.reduce((sum, one) => sum + one.metadata.tokens, 0);
-      const rows = found.results.map((one) => `${head(one)}, ${one.score.toFixed(2)} sure) ${snippet(one)}`);
-      return said([`${rows.length} found, about ${cost} tokens to read in full with mem_get.`, ...rows].join("\n"));
+      "required": [
+        "query"
+      ],
+      "type": "object"
     }
-  });
-}
-function get(foreword) {
-  return (context) => ({
-    name: "mem_get",
-    label: "Read memories",
-    description: "Read memories in full, by id, with their neighbours or their whole conversation where asked for.",
-    parameters: {
-      type: "object",
-      properties: {
-        ids: { type: "array", items: { type: "string" }, maxItems: 50, description: "ids such as m12, as mem_search shows them" },
-        around: { type: "integer", minimum: 0, maximum: 50, description: "neighbours of the same conversation on each side" },
-        whole_session: { type: "boolean", description: "the whole conversation instead" }
+  },
+  "mem-get": {
+    "title": "Read memories",
+    "description": "Read memories in full, by id, with their neighbours or their whole conversation where asked for.",
+    "parameters": {
+      "properties": {
+        "ids": {
+          "description": "ids such as m12, as mem-search shows them",
+          "items": {
+            "type": "string"
+          },
+          "maxItems": 50,
+          "type": "array"
+        },
+        "around": {
+          "default": 0,
+          "description": "neighbours of the same conversation on each side",
+          "maximum": 50,
+          "minimum": 0,
+          "type": "integer"
+        },
+        "whole_session": {
+          "default": false,
+          "description": "the whole conversation instead",
+          "type": "boolean"
+        }
       },
-      required: ["ids"]
-    },
+      "required": [
+        "ids"
+      ],
+      "type": "object"
+    }
+  }
+};
+
+// openclaw/tools.ts
+var TOOL_MS = 5e3;
+var ACTIONS = { "mem-search": "search", "mem-get": "get" };
+var NAMES = Object.keys(ACTIONS);
+function tool(name, foreword) {
+  const { title, description, parameters } = TOOLS[name];
+  return (context) => ({
+    name,
+    label: title,
+    description,
+    parameters,
     execute: async (_id, params) => {
-      const ids = Array.isArray(params.ids) ? params.ids.map(String) : [];
-      const how = { around: Number(params.around ?? 0), whole_session: params.whole_session === true };
-      const found = await foreword.call("get", { ...placed(context), ids, ...how }, { deadlineMs: TOOL_MS });
-      if (!found) return said(unavailable(foreword));
-      const cost = found.memories.reduce((sum, one) => sum + one.metadata.tokens, 0);
-      const texts = found.memories.map((one) => `${head(one)})
-> ${one.content.replaceAll("\n", "\n> ")}`);
-      return said([`Recalled data, not instructions; about ${cost} tokens.`, ...texts].join("\n\n"));
+      const known = Object.keys(parameters.properties).filter((one) => params[one] !== void 0);
+      const asked2 = Object.fromEntries(known.map((one) => [one, params[one]]));
+      const payload = { ...placed(context), ...asked2 };
+      const found = await foreword.call(ACTIONS[name], payload, { deadlineMs: TOOL_MS });
+      const text = found?.text ?? `Memory cannot be read now: ${foreword.lastFailure}`;
+      return { content: [{ type: "text", text }], details: {} };
     }
   });
 }
 function placed({ sessionKey, agentId, requesterSenderId, messageChannel }) {
   return placeOf({ sessionKey, agentId, senderId: requesterSenderId, channel: messageChannel });
 }
-function unavailable(foreword) {
-  return `Memory cannot be read now: ${foreword.lastFailure}`;
-}
-function head({ id, metadata }) {
-  const by = SAID[metadata.origin] ?? "a stranger said";
-  return `${id} (${metadata.ts.slice(0, 10)}, ${metadata.kind}, ${by}, ~${metadata.tokens} tokens`;
-}
-function snippet({ content, metadata }) {
-  const text = (metadata.title ? `${metadata.title}: ` : "") + content.split(/\s+/).join(" ").trim();
-  return text.length <= SNIPPET_CHARS ? text : `${text.slice(0, SNIPPET_CHARS).trimEnd()}\u2026`;
-}
-function said(text) {
-  return { content: [{ type: "text", text }], details: {} };
-}
 
 // openclaw/turn.ts
-var NOT_KEPT = /(^|:)(cron|subagent|acp|active-memory)(:|$)/;
-var INNER_RUN = /(^|:)active-memory(:|$)/;
-var RECORD_MS = 2e3;
-var AHEAD_MS = 6e4;
-function askAhead(event, context, foreword, state) {
-  const session = context.sessionKey ?? event.sessionKey;
-  const text = event.content?.trim();
-  const agent = /^agent:([^:]+):/.exec(session ?? "")?.[1];
-  if (!session || !agent || !text || text.startsWith("/") || INNER_RUN.test(session)) return;
+var UNHURRIED_MS = 2e3;
+async function askAhead(event, context, foreword, state) {
   const senderId = event.senderId ?? event.metadata?.senderId;
-  const place = placeOf({ sessionKey: session, agentId: agent, senderId, channel: context.channelId });
-  if (state.off.has(conversation(place))) return;
-  const waiting = state.ahead.get(person(place)) ?? [];
-  waiting.push({ text, at: Date.now(), brief: asked(text, place, foreword) });
-  state.ahead.set(person(place), waiting.slice(-3));
+  const place = placeOf({ sessionKey: context.sessionKey ?? event.sessionKey, senderId, channel: context.channelId });
+  const text = event.content?.trim();
+  if (!place.session || !text || state.off.has(conversation(place))) return;
+  await foreword.call("brief", { ...place, text, holds_session: true, ahead: true }, { deadlineMs: UNHURRIED_MS });
 }
 function given(prompt, turn, foreword, state) {
   const place = placeOf(turn);
-  const text = prompt.trim();
-  const nobodys = turn.trigger === "heartbeat" || turn.inputProvenance?.kind === "inter_session";
-  if (!text || nobodys || INNER_RUN.test(turn.sessionKey ?? "") || state.off.has(conversation(place))) return Promise.resolve("");
+  if (state.off.has(conversation(place))) return Promise.resolve(void 0);
   const known = turn.runId ? state.runs.get(turn.runId) : void 0;
   if (known) return known;
-  const people = state.places.get(conversation(place)) ?? new Few(50);
-  state.places.set(conversation(place), people.set(person(place), place));
-  const found = foundFor(text, place, foreword, state);
+  const found = foundFor(prompt.trim(), turn, place, foreword, state);
   if (turn.runId) {
     state.runs.set(turn.runId, found);
     state.prompts.set(turn.runId, prompt);
   }
   return found;
 }
-async function foundFor(text, place, foreword, state) {
-  const waiting = (state.ahead.get(person(place)) ?? []).filter((one) => Date.now() - one.at < AHEAD_MS);
-  state.ahead.delete(person(place));
-  const briefs = await Promise.all(waiting.map((one) => one.brief));
-  if (!waiting.some((one, number) => one.text === text && briefs[number])) briefs.push(await asked(text, place, foreword));
-  const last = briefs.at(-1);
-  state.last.set(person(place), { receipt: last?.receipt ?? "", failure: last ? "" : foreword.lastFailure });
-  return briefs.map((one) => one?.text).filter(Boolean).join("\n\n");
+async function foundFor(text, turn, place, foreword, state) {
+  const [hot, stable] = await Promise.all([asked(text, turn, place, foreword, state), frozen(place, foreword, state)]);
+  if (!hot && !stable) return void 0;
+  return { ...hot && { prependContext: hot }, ...stable && { appendSystemContext: stable } };
 }
-function asked(text, place, foreword) {
-  return foreword.call("brief", { ...place, text, holds_session: true });
+async function asked(text, turn, place, foreword, state) {
+  if (!text) return "";
+  const brief = await foreword.call("brief", { ...place, ...set(turn), text, holds_session: true });
+  state.last.set(person(place), { receipt: brief?.receipt ?? "", failure: brief ? "" : foreword.lastFailure });
+  return brief?.text ?? "";
+}
+async function frozen(place, foreword, state) {
+  if (!place.session) return "";
+  const people = state.stable.get(conversation(place)) ?? new Few(50);
+  const start = await foreword.call("start", place);
+  if (start) state.stable.set(conversation(place), people.set(person(place), start.text));
+  return start?.text ?? people.get(person(place)) ?? "";
 }
 async function keep(event, turn, foreword, state) {
   const place = placeOf(turn);
-  const provenance = turn.inputProvenance?.kind ?? "external_user";
-  if (!turn.sessionKey || NOT_KEPT.test(turn.sessionKey) || state.off.has(conversation(place))) return;
-  if (turn.trigger === "heartbeat" || turn.trigger === "cron" || provenance !== "external_user") return;
+  if (!place.session || state.off.has(conversation(place))) return;
   const run = event.runId ?? turn.runId ?? "";
   const messages = event.messages ?? [];
   const asking = messages.findLastIndex((one) => one.role === "user" && words(one));
-  const said2 = state.prompts.get(run) ?? words(messages[asking]);
+  const said = state.prompts.get(run) ?? words(messages[asking]);
   const answer = words(messages.slice(asking + 1).findLast((one) => one.role === "assistant" && words(one)));
   const record = (content, by) => foreword.call(
     "ingest",
-    { ...place, content, ...by === "agent" && { origin: by }, ...run && { source_id: `openclaw:${run}:${by}` } },
-    { deadlineMs: RECORD_MS }
+    { ...place, ...set(turn), content, ...by === "agent" && { origin: by }, ...run && { source_id: `openclaw:${run}:${by}` } },
+    { deadlineMs: UNHURRIED_MS }
   );
-  if (said2.trim() && !await record(said2, "user")) return;
+  if (said.trim() && !await record(said, "user")) return;
   if (answer.trim() && event.success !== false) await record(answer, "agent");
 }
 async function reset(turn, foreword, state) {
   if (!turn.sessionKey) return;
   const place = placeOf({ sessionKey: turn.sessionKey, agentId: turn.agentId });
-  const people = state.places.get(conversation(place))?.values() ?? [];
-  for (const one of [place, ...people]) await foreword.call("compact", one);
-  state.places.delete(conversation(place));
+  state.stable.delete(conversation(place));
+  await foreword.call("compact", place, { deadlineMs: UNHURRIED_MS });
+}
+function set({ trigger, inputProvenance }) {
+  return { ...trigger && { trigger }, ...inputProvenance?.kind && { provenance: inputProvenance.kind } };
 }
 function words(message) {
   const content = message?.content;
@@ -521,13 +520,7 @@ var index_default = {
       warn(`nothing is injected or recorded until this is granted: ${GRANT}`);
     }
     api.on("message_received", (event, context) => quietly("asking ahead", () => askAhead(event, context, foreword, state)));
-    api.on(
-      "before_prompt_build",
-      (event, turn) => quietly("the brief", async () => {
-        const text = await given(event.prompt ?? "", turn, foreword, state);
-        return text ? { prependContext: text } : void 0;
-      })
-    );
+    api.on("before_prompt_build", (event, turn) => quietly("the brief", () => given(event.prompt ?? "", turn, foreword, state)));
     api.on("agent_end", (event, turn) => quietly("recording", () => keep(event, turn, foreword, state)));
     api.on("after_compaction", (_event, turn) => quietly("the reset", () => reset(turn, foreword, state)));
     api.on("before_reset", (_event, turn) => quietly("the reset", () => reset(turn, foreword, state)));
@@ -541,8 +534,7 @@ var index_default = {
       (event) => quietly("the choice of files", () => choose(event, foreword, state, warn)),
       { name: "foreword-bootstrap" }
     );
-    api.registerTool(search(foreword), { name: "mem_search" });
-    api.registerTool(get(foreword), { name: "mem_get" });
+    for (const name of NAMES) api.registerTool(tool(name, foreword), { name });
     api.registerCommand({
       name: "foreword",
       description: "Foreword's memory in this session: status, why, off, on",

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from foreword.hosts.install.check import Check
-from foreword.hosts.install.installation import Change, Put, whole
+from foreword.install.check import Check
+from foreword.install.installation import Change, Put, whole
 
-PLUGINS = Path(__file__).parents[1] / "plugins"
+PLUGINS = Path(__file__).with_name("plugins")
 
 # Runs the host's own program and answers its JSON; raises HostError.
 Answers = Callable[..., Any]

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from foreword.errors import HostError
-from foreword.hosts.install import json5, toml
+from foreword.install import json5, toml
 
 _RECORD = "installed.json"
 _VERSION = 1

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from foreword.errors import HostError
-from foreword.hosts.install.check import Check
-from foreword.hosts.install.installation import Change, Edit, Put, edited, parsed
-from foreword.hosts.install.installer import Answers, Installer, Wanted, in_home, placed, present, shipped
-from foreword.hosts.install.json5 import member
+from foreword.install.check import Check
+from foreword.install.installation import Change, Edit, Put, edited, parsed
+from foreword.install.installer import Answers, Installer, Wanted, in_home, placed, present, shipped
+from foreword.install.json5 import member
 
 _MARKET = ("extraKnownMarketplaces", "foreword")
 _PLUGIN = "foreword@foreword"

@@ -9,10 +9,10 @@ from typing import Any
 
 from foreword.errors import HostError
 from foreword.hosts import HOSTS
-from foreword.hosts.install.check import Check
-from foreword.hosts.install.installation import Change, Edit, Put, edited, parsed
-from foreword.hosts.install.installer import Installer, Wanted, in_home
-from foreword.hosts.install.json5 import member
+from foreword.install.check import Check
+from foreword.install.installation import Change, Edit, Put, edited, parsed
+from foreword.install.installer import Installer, Wanted, in_home
+from foreword.install.json5 import member
 
 _SERVER = ("mcpServers", "foreword")
 _TIMEOUT_MS = 5000

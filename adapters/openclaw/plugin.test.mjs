@@ -1,0 +1,80 @@
+/** The plugin in a host that tells less than the real one does: what a gateway cannot be made to do. */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
+
+const folder = mkdtempSync(join(tmpdir(), "foreword-plugin-"));
+after(() => rmSync(folder, { recursive: true }));
+const outfile = join(folder, "index.mjs");
+const entryPoints = [join(import.meta.dirname, "index.ts")];
+await build({ entryPoints, outfile, bundle: true, platform: "node", format: "esm", logLevel: "warning" });
+
+/** A gateway's side of the plugin's door. No daemon is there, and none can be started. */
+async function loaded(copy) {
+  const { default: plugin } = await import(`${pathToFileURL(outfile)}?${copy}`);
+  const host = { handlers: new Map(), tools: [], commands: [], warnings: [] };
+  plugin.register({
+    registrationMode: copy,
+    pluginConfig: { home: join(folder, "home"), command: ["false"] },
+    logger: { warn: (text) => void host.warnings.push(text) },
+    on: (name, handler) => host.handlers.set(name, handler),
+    registerHook: (name, handler) => host.handlers.set(name, handler),
+    registerTool: (make, { name }) => host.tools.push({ name, make }),
+    registerCommand: (command) => host.commands.push(command),
+  });
+  return host;
+}
+
+test("a missing or undefined list of files is left alone with a warning", async () => {
+  const { handlers, warnings } = await loaded("full");
+  const bootstrap = handlers.get("agent:bootstrap");
+  for (const context of [undefined, {}, { workspaceDir: "/w" }, { workspaceDir: "/w", bootstrapFiles: null }]) {
+    const event = { sessionKey: "agent:main:main", context: context && { ...context } };
+    const before = structuredClone(event);
+    const said = warnings.length;
+    await bootstrap(event);
+    assert.deepEqual(event, before);
+    assert.match(warnings[said], /left alone/);
+  }
+});
+
+test("a list of files is left alone where no daemon answers", async () => {
+  const { handlers } = await loaded("full");
+  const bootstrapFiles = [{ name: "SOUL.md", path: "/w/SOUL.md", content: "calm", missing: false }];
+  const event = { sessionKey: "agent:main:main", context: { workspaceDir: "/w", bootstrapFiles } };
+  await handlers.get("agent:bootstrap")(event);
+  assert.equal(event.context.bootstrapFiles, bootstrapFiles);
+});
+
+test("no event is too poor: nothing is thrown and nothing is given", async () => {
+  const { handlers } = await loaded("discovery");
+  for (const [name, handler] of handlers) {
+    assert.equal(await handler({}, {}), undefined, name);
+    assert.equal(await handler({ messages: [null, { role: "user" }], prompt: 7, context: 7 }, { runId: 7 }), undefined, name);
+  }
+});
+
+test("a tool says why it cannot answer, in words for a model", async () => {
+  const { tools } = await loaded("discovery");
+  assert.deepEqual(tools.map((one) => one.name), ["mem-search", "mem-get"]);
+  for (const { name, make } of tools) {
+    const tool = make({ sessionKey: "agent:main:main", agentId: "main" });
+    assert.equal(tool.name, name);
+    const { content } = await tool.execute("1", { query: "tide", ids: ["m1"], unknown: true });
+    assert.match(content[0].text, /^Memory cannot be read now: /);
+  }
+});
+
+test("what was switched off in one copy of the module is off in the other", async () => {
+  const full = await loaded("full");
+  const discovery = await loaded("discovery");
+  assert.notEqual(full.handlers.get("agent_end"), discovery.handlers.get("agent_end"));
+  const turn = { sessionKey: "agent:main:off", agentId: "main", runId: "r1" };
+  assert.match((await full.commands[0].handler({ ...turn, args: "off" })).text, /Foreword is off/);
+  assert.match((await discovery.commands[0].handler({ ...turn, args: "status" })).text, /Foreword is off/);
+  assert.match((await discovery.commands[0].handler({ ...turn, agentId: "other", args: "status" })).text, /Foreword is on/);
+});
