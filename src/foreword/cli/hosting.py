@@ -144,7 +144,7 @@ def _install(here: _Here) -> int:
     settings = _settings_change(call, owners)
     plan: list[installation.Change] = [*settings, *host.plan(file, config, **here.wanted)]
     changed = [str(one.file) for one in plan if one.changes]
-    shown = installation.diff(plan)
+    shown = _diff(plan)
     data = {
         "config": str(file),
         "changed": changed,
@@ -168,6 +168,12 @@ def _install(here: _Here) -> int:
     lines += [*notes, "", f"{then} `foreword {here.name} check` tells whether it did."]
     call.answer({**data, "copies": copies}, lines)
     return Exit.OK
+
+
+def _diff(plan: Sequence[installation.Change]) -> str:
+    from foreword.record import redact  # every command would wait for its patterns
+
+    return installation.diff(plan, redact=lambda text: redact(text).text)
 
 
 def _folded(here: _Here, files: Sequence[str]) -> list[str]:
@@ -243,7 +249,7 @@ def _remove(here: _Here) -> int:
         return _remove_traces(here)
     plan = kept.undoing()
     copies = kept.copies()
-    shown = installation.diff(plan)
+    shown = _diff(plan)
     if not call.args.dry_run:
         plan = kept.undo()
     files = [{"file": str(one.file), "how": one.said} for one in plan]
@@ -261,7 +267,7 @@ def _remove_traces(here: _Here) -> int:
     """Without a record: what is Foreword's by its name."""
     call, file = here.call, here.file
     change = installation.without(file, here.host.traces(file, here.folder / "plugin"))
-    shown = installation.diff([change])
+    shown = _diff([change])
     if change.changes and not call.args.dry_run:
         installation.replace(change)
     if not change.changes:
