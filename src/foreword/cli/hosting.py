@@ -144,7 +144,7 @@ def _install(here: _Here) -> int:
     settings = _settings_change(call, owners)
     plan: list[installation.Change] = [*settings, *host.plan(file, config, here.wanted)]
     changed = [str(one.file) for one in plan if one.changes]
-    shown = installation.diff(plan)
+    shown = _diff(plan)
     data = {
         "config": str(file),
         "changed": changed,
@@ -168,6 +168,12 @@ def _install(here: _Here) -> int:
     lines += [*notes, "", f"{then} `foreword {here.name} check` tells whether it did."]
     call.answer({**data, "copies": copies}, lines)
     return Exit.OK
+
+
+def _diff(plan: Sequence[installation.Change]) -> str:
+    from foreword.record import redact  # every command would wait for its patterns
+
+    return installation.diff(plan, redact=lambda text: redact(text).text)
 
 
 def _folded(here: _Here, files: Sequence[str]) -> list[str]:
@@ -243,7 +249,7 @@ def _remove(here: _Here) -> int:
         return _remove_traces(here)
     plan = kept.undoing()
     copies = kept.copies()
-    shown = installation.diff(plan)
+    shown = _diff(plan)
     if not call.args.dry_run:
         plan = kept.undo()
     files = [{"file": str(one.file), "how": one.said} for one in plan]
@@ -262,7 +268,7 @@ def _remove_traces(here: _Here) -> int:
     call = here.call
     traces = here.host.traces(here.file, here.wanted)
     changes = [change for file, puts in traces.items() if (change := installation.without(file, puts)).changes]
-    shown = installation.diff(changes)
+    shown = _diff(changes)
     if not call.args.dry_run:
         for change in changes:
             installation.replace(change)

@@ -18,7 +18,7 @@ import json
 import os
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from dataclasses import replace as changed_in
@@ -111,10 +111,8 @@ def parsed(file: Path) -> Any:
         return (toml.values if file.suffix == ".toml" else json5.parse)(_text(file, data))
 
 
-def diff(changes: Sequence[Change]) -> str:
-    """What applying would change, for people. Secrets that stand near a change are not shown."""
-    from foreword.record import redact  # every command of the program would wait for its patterns
-
+def diff(changes: Sequence[Change], *, redact: Callable[[str], str]) -> str:
+    """What applying would change, for people. Secrets may stand near a change; `redact` takes them out."""
     parts = []
     for one in changes:
         if not one.changes:
@@ -134,7 +132,7 @@ def diff(changes: Sequence[Change]) -> str:
             lineterm="",
             n=2,
         )
-        parts.append(redact("\n".join(lines)).text + "\n")
+        parts.append(redact("\n".join(lines)) + "\n")
     return "".join(parts)
 
 
