@@ -1,6 +1,7 @@
 /** One turn: what the model is given with a message, and what is kept once it has answered. */
 import type { Foreword } from "../kit/client.ts";
 import type { BriefDocument } from "../kit/wire.ts";
+import { emptied } from "./bootstrap.ts";
 import type { Message, Received, Turn } from "./host.ts";
 import { conversation, Few, person, placeOf, type Place, type State } from "./state.ts";
 
@@ -22,7 +23,7 @@ export function askAhead(event: Received, context: { channelId?: string; session
   const place = placeOf({ sessionKey: session, agentId: agent, senderId, channel: context.channelId });
   if (state.off.has(conversation(place))) return;
   const waiting = state.ahead.get(person(place)) ?? [];
-  waiting.push({ text, at: Date.now(), brief: asked(text, place, foreword) });
+  waiting.push({ text, at: Date.now(), brief: asked(text, place, foreword, state) });
   state.ahead.set(person(place), waiting.slice(-3));
 }
 
@@ -32,7 +33,9 @@ export function given(prompt: string, turn: Turn, foreword: Foreword, state: Sta
   const text = prompt.trim();
   // Nobody asks there. A heartbeat is known by its trigger alone: its words are whatever the user has set.
   const nobodys = turn.trigger === "heartbeat" || turn.inputProvenance?.kind === "inter_session";
-  if (!text || nobodys || INNER_RUN.test(turn.sessionKey ?? "") || state.off.has(conversation(place))) return Promise.resolve("");
+  if (!text || nobodys || INNER_RUN.test(turn.sessionKey ?? "") || state.off.has(conversation(place))) {
+    return emptied(place, state).then(() => "");
+  }
   const known = turn.runId ? state.runs.get(turn.runId) : undefined;
   if (known) return known;
   const people = state.places.get(conversation(place)) ?? new Few<Place>(50);
@@ -50,14 +53,16 @@ async function foundFor(text: string, place: Place, foreword: Foreword, state: S
   state.ahead.delete(person(place));
   const briefs = await Promise.all(waiting.map((one) => one.brief));
   // Several messages may have become one prompt. What was found for each of them counts as said, so it is said.
-  if (!waiting.some((one, number) => one.text === text && briefs[number])) briefs.push(await asked(text, place, foreword));
+  if (!waiting.some((one, number) => one.text === text && briefs[number])) briefs.push(await asked(text, place, foreword, state));
   const last = briefs.at(-1);
   state.last.set(person(place), { receipt: last?.receipt ?? "", failure: last ? "" : foreword.lastFailure });
   return briefs.map((one) => one?.text).filter(Boolean).join("\n\n");
 }
 
-function asked(text: string, place: Place, foreword: Foreword): Promise<BriefDocument | undefined> {
-  return foreword.call("brief", { ...place, text, holds_session: true });
+async function asked(text: string, place: Place, foreword: Foreword, state: State): Promise<BriefDocument | undefined> {
+  const brief = await foreword.call("brief", { ...place, text, holds_session: true });
+  if (!brief) await emptied(place, state);
+  return brief;
 }
 
 /** Keeps what the user said and what the agent answered. */

@@ -1,7 +1,7 @@
 """The order of the rooms. Read this first.
 
 record:  event → guard → redaction → memory → words and vectors → store
-brief:   ask → classify → intent → recall → gate → compose within budget → receipt
+brief:   ask → classify → intent → recall → gate → compose within budget → lanes → receipt
 start:   session → classify → summaries and index, frozen for the session
 compact: session → reduced plain text; what was said may be said again
 """
@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from foreword import bootstrap, compose, gate, receipts
+from foreword import bootstrap, compose, gate, lanes, receipts
 from foreword.classify import topic_of
+from foreword.delivery import Delivery
 from foreword.errors import BadInput, ProviderError, UnknownId
 from foreword.model import (
     Ask,
@@ -88,7 +89,8 @@ class Tuning:
 @dataclass(frozen=True, slots=True)
 class WorkspaceFiles:
     """What a session gets of its workspace. `keep` are names among those that the host loaded, `add` what it did not;
-    `missing` should be there and is not. `tokens` has what each file costs, those that are left out too."""
+    `missing` should be there and is not. `tokens` has what each file costs, those that are left out too.
+    `context_file` is where the file lane writes for this session, "" where it does not."""
 
     kind: SessionKind
     enabled: bool
@@ -98,6 +100,7 @@ class WorkspaceFiles:
     missing: Sequence[str]
     tokens: Mapping[str, int]
     problems: Sequence[str]
+    context_file: str = ""
 
 
 class Foreword:
@@ -120,6 +123,7 @@ class Foreword:
         # Two asks of one session at once must not both be given the same memory; other sessions need not wait.
         self._turns = tuple(threading.Lock() for _ in range(_TURN_LOCKS))
         self._recent = Recent()
+        self._delivery = Delivery(store, clock)
 
     @classmethod
     def open(
@@ -239,19 +243,28 @@ class Foreword:
         conversation = _conversation(place)
         text = ask.text[:_READ_CHARS]
         with self._turns[hash(conversation) % _TURN_LOCKS]:
-            turn = self._store.turn(replace(place.session, started_at=now, last_at=now))
-            self._notice(turn.mark)
-            asked = fingerprint(clean(text), place, self._settings_hash, holds_session=ask.holds_session)
-            if (again := self._at_hand(asked, turn, place, now)) is not None:
-                return again
-            since = turn.since if ask.holds_session else None
-            brief = self._brief(own_words(redact(clean(text)).text), place, turn, now, patience, since)
-            self._recent.keep(
-                conversation, Answered(asked, brief, now, turn.mark), for_s=self._settings.turn.repeat_ms / 1000
-            )
-            return brief
+            try:
+                if ask.workspace:
+                    self._delivery.learn(place, ask.workspace, self._settings.lanes)
+                turn = self._store.turn(replace(place.session, started_at=now, last_at=now))
+                self._notice(turn.mark)
+                asked = fingerprint(clean(text), place, self._settings_hash, holds_session=ask.holds_session)
+                if (again := self._at_hand(asked, turn, place, now)) is not None:
+                    self._delivery.put(place, again.shown, self._settings.lanes, patience.left_ms)
+                    return again.brief
+                since = turn.since if ask.holds_session else None
+                answered = self._brief(own_words(redact(clean(text)).text), place, turn, now, patience, since)
+            except BaseException:
+                # A file with another turn's memories is worse than an empty one.
+                self._delivery.empty(place, self._settings.lanes)
+                raise
+            answered = replace(answered, ask=asked)
+            self._recent.keep(conversation, answered, for_s=self._settings.turn.repeat_ms / 1000)
+            return answered.brief
 
-    def _brief(self, text: str, place: Place, turn: Turn, now: float, patience: _Patience, since: int | None) -> Brief:
+    def _brief(
+        self, text: str, place: Place, turn: Turn, now: float, patience: _Patience, since: int | None
+    ) -> Answered:
         """With `since`, what the session recorded after that row is still before the model."""
         steps = _Steps()
         understood = intent(text, self._settings.intent)
@@ -299,6 +312,10 @@ class Foreword:
             steps.done("compose", receipt)
         receipt["reason"] = composed.reason
         receipt["tokens"] = composed.tokens
+        # What may not be kept is written nowhere: then the file is empty, and the host alone is given it.
+        shown = () if secret else composed.shown
+        file, trouble = self._delivery.put(place, shown, self._settings.lanes, patience.left_ms)
+        receipt["notes"] += [trouble] if trouble else []
         if secret:
             receipts.without_words(receipt)
         number = self._store.settle(
@@ -310,13 +327,21 @@ class Foreword:
             block_hash=content_hash(composed.text) if composed.text else "",
             wait_ms=patience.left_ms,
         )
-        return Brief(
-            text=composed.text,
+        noted = self._delivery.note(place, shown, understood.query, now, self._settings.lanes)
+        if (file or noted) and self._store.turn(turn.session).mark.forgets != turn.mark.forgets:
+            # Forgotten while it was being written: whoever forgot it may have looked before it was there.
+            self._delivery.empty(place, self._settings.lanes)
+            self._delivery.forget(self._delivery.workspaces(), {one.memory.row for one in shown}, ())
+            file = ""
+        brief = Brief(
+            text="" if file and self._settings.lanes.hot == "file" else composed.text,
             memories=tuple(memory.id for memory in composed.memories),
             tokens=composed.tokens,
             reason=composed.reason,
             receipt=f"{receipts.PREFIX}{number}",
+            file=file,
         )
+        return Answered(b"", brief, now, turn.mark, shown)
 
     def _notice(self, mark: Mark) -> None:
         """Something was forgotten, here or by another process: its words go from memory as well."""
@@ -335,18 +360,18 @@ class Foreword:
         receipt = self._store.receipt(receipt_row)
         return frozenset(one["row"] for one in receipt["candidates"] if one["injected"]) if receipt else frozenset()
 
-    def _at_hand(self, asked: bytes, turn: Turn, place: Place, now: float) -> Brief | None:
+    def _at_hand(self, asked: bytes, turn: Turn, place: Place, now: float) -> Answered | None:
         """The brief that the very same ask was given a moment ago, unless anything happened since that may change it:
         another ask, a compaction, a memory in scope, something forgotten."""
         answered = self._recent.of(_conversation(place))
-        if answered is None or answered.ask != asked or not answered.brief.text:
+        if answered is None or answered.ask != asked or not answered.brief.memories:
             return None
         if not 0 <= now - answered.at < self._settings.turn.repeat_ms / 1000:
             return None
         if turn.session.key and (not turn.ask_hash or answered.brief.receipt != f"{receipts.PREFIX}{turn.receipt}"):
             return None
         unchanged = self._store.unchanged(answered.mark, scope_of(place, self._settings.owner))
-        return answered.brief if unchanged else None
+        return answered if unchanged else None
 
     def _recall(
         self, text: str, place: Place, now: float, receipt: dict[str, Any], steps: _Steps, patience: _Patience
@@ -490,24 +515,39 @@ class Foreword:
         what to add, with its text. Switched off, all is kept as it is."""
         place = place_of(session, where, self._settings.owner)
         kind, settings = place.kind.kind, self._settings.bootstrap
+        file = self._begun(place, str(Path(workspace).expanduser())) if self._settings.lanes.to_disk else ""
         chosen = bootstrap.choose(kind, place.agent, topic_of(place.host_key), settings)
         folder = Path(workspace).expanduser()
-        present = {one.name: one for one in bootstrap.read(folder, dict.fromkeys((*loaded, *chosen.names)))}
-        names = chosen.names if settings.enabled else tuple(dict.fromkeys(loaded))
-        found = [present[name] for name in names]
+        # What a context file holds is for whoever asked last in this workspace, and at bootstrap no host tells who asks
+        # now. So it is never read here: what is for this turn goes beside the message.
+        beside = [name for name in chosen.names if lanes.is_context_file(name)]
+        wanted = dict.fromkeys(name for name in (*loaded, *chosen.names) if name not in beside)
+        present = {one.name: one for one in bootstrap.read(folder, wanted)}
+        names = tuple(dict.fromkeys(chosen.names if settings.enabled else loaded))
+        reason = chosen.reason + "".join(f"; what {name} would hold comes beside the message" for name in beside)
+        found = [present[name] for name in names if name in present]
         problems = [one.problem for one in present.values() if one.problem]
         if place.kind.warning:
             problems.append(place.kind.warning)
         return WorkspaceFiles(
             kind=kind,
             enabled=settings.enabled,
-            reason=chosen.reason if settings.enabled else "workspace files are left to the host",
+            reason=reason if settings.enabled else "workspace files are left to the host",
             keep=tuple(one.name for one in found if one.name in loaded),
             add=tuple(one for one in found if one.name not in loaded and one.text is not None),
             missing=tuple(one.name for one in found if one.text is None),
             tokens={one.name: compose.count_tokens(one.text) for one in present.values() if one.text is not None},
             problems=tuple(problems),
+            context_file=file,
         )
+
+    def _begun(self, place: Place, workspace: str) -> str:
+        """The session's context file, now that the host has told where it works. A message may have been asked about
+        before that: then what was found for it is written now."""
+        settings = self._settings
+        self._delivery.learn(place, workspace, settings.lanes)
+        recent = self._recent.newest(place.agent, place.host_key, since=self._clock() - settings.turn.repeat_ms / 1000)
+        return self._delivery.begun(place, recent.shown if recent else (), settings.lanes)
 
     # search, get, forget
 
@@ -572,7 +612,16 @@ class Foreword:
         texts |= {kept for memory in memories if (kept := intent(memory.text, self._settings.intent).query)}
         self._recent.clear()
         compose.forget_counts()
-        return self._store.forget([memory.row for memory in memories], texts=texts)
+        rows = {memory.row for memory in memories}
+        workspaces = self._delivery.workspaces()
+        self._delivery.clear()
+        try:
+            forgotten = self._store.forget(rows, texts=texts)
+        finally:
+            # Again, because a turn may have been under way; later ones find that something was forgotten.
+            self._delivery.clear()
+            sections, left = self._delivery.forget(workspaces, rows, texts)
+        return replace(forgotten, sections=sections, left=tuple(left))
 
     def forgettable(
         self,
@@ -693,6 +742,7 @@ class Foreword:
                 "failure": self._vectors.failure,
             },
             "excluded": {"capture": list(settings.guard.exclude_capture), "injection": list(settings.turn.exclude)},
+            "lanes": self._delivery.report(settings.lanes),
             "warnings": list(self.warnings),
         }
 
@@ -703,6 +753,10 @@ class Foreword:
     def rebuild_vectors(self, *, progress: Callable[[int], None] = lambda done: None) -> int:
         """Embed what the present model has not embedded yet; words answer meanwhile. Returns how many it did."""
         return self._vectors.rebuild(progress=progress)
+
+    def clear_files(self) -> None:
+        """Empty the context files: nobody keeps them true from here on, or nobody did before. Raises StoreError."""
+        self._delivery.clear()
 
     def close(self) -> None:
         self._vectors.close()

@@ -12,6 +12,7 @@ ForewordError
 │   └── StoreBusy           another process held the lock for too long
 ├── ProviderError       a model outside Foreword
 │   └── ModelDamaged        the shipped model does not match its checksum
+├── LaneError           a context file or a journal in a workspace
 └── DaemonError         the process that serves the hosts
 
 A class's docstring is its default message, `code` its name on the wire, `hint` the next step for a person.
@@ -103,6 +104,13 @@ class ModelDamaged(ProviderError):
 
     code = "model_damaged"
     hint = "Reinstall Foreword."
+
+
+class LaneError(ForewordError):
+    """A file in the workspace could not be written."""
+
+    code = "lane"
+    hint = "Run `foreword doctor`."
 
 
 class DaemonError(ForewordError):

@@ -6,8 +6,10 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from foreword.compose import Snippet
 from foreword.model import Brief, Scope, content_hash
 from foreword.place import Place
 from foreword.store import Mark
@@ -17,12 +19,14 @@ _MOST_CONVERSATIONS = 512
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A brief, the ask it answered, and the moment of the store it is true of."""
+    """A brief, the ask it answered, and the moment of the store it is true of; `shown` is what of it may be written
+    into a file."""
 
     ask: bytes
     brief: Brief
     at: float
     mark: Mark
+    shown: Sequence[Snippet] = ()
 
 
 class Recent:
@@ -38,6 +42,14 @@ class Recent:
     def of(self, conversation: tuple[str, str]) -> Answered | None:
         with self._lock:
             return self._answered.get(conversation)
+
+    def newest(self, agent: str, host_key: str, *, since: float) -> Answered | None:
+        """The last answer under a host's key, whoever asked; None where it is not from `since` or later."""
+        with self._lock:
+            for (whose, key), answered in reversed(self._answered.items()):
+                if whose == agent and answered.at >= since and (key == host_key or key.startswith(f"{host_key}|")):
+                    return answered
+        return None
 
     def keep(self, conversation: tuple[str, str], answered: Answered, *, for_s: float) -> None:
         """What is older than `for_s` goes: what was forgotten elsewhere must not stay in memory."""

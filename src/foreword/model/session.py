@@ -74,7 +74,8 @@ class Event:
 @dataclass(frozen=True, slots=True)
 class Ask:
     """What a host is about to send to its model. `holds_session` tells that the model still has before it what was said
-    in this session since its last compaction: then none of that is given again."""
+    in this session since its last compaction: then none of that is given again. `workspace` is the folder in which the
+    session's agent works, for hosts that tell it nowhere else; see `lanes`."""
 
     text: str
     session: str = ""
@@ -85,6 +86,7 @@ class Ask:
     audience: Audience | None = None
     at: float | None = None
     holds_session: bool = False
+    workspace: str = ""
 
 
 class Outcome(StrEnum):

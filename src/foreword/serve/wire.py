@@ -60,11 +60,13 @@ class SearchPayload(Place, total=False):
 
 class BriefPayload(Place, total=False):
     """What the host is about to send to its model. After `deadline_ms` nothing is given, and the receipt says so. With
-    `holds_session` nothing is given that the session itself recorded since its last compaction."""
+    `holds_session` nothing is given that the session itself recorded since its last compaction. `workspace` is the
+    folder in which the agent works, from a host that does not call `bootstrap`."""
 
     text: Required[str]
     at: float
     holds_session: bool
+    workspace: str
     deadline_ms: float
 
 
@@ -125,10 +127,13 @@ class GetAnswer(TypedDict):
 
 
 class ForgetAnswer(TypedDict):
-    """How many memories, and receipts that named or quoted them, are gone."""
+    """How many memories, receipts that named or quoted them, and sections of journals are gone; `left` are notes in
+    which a section had to be left."""
 
     memories: int
     receipts: int
+    sections: int
+    left: list[str]
 
 
 class WhyAnswer(TypedDict):
@@ -149,7 +154,8 @@ class WorkspaceFileDocument(TypedDict):
 
 class BootstrapAnswer(TypedDict):
     """What a session of this kind gets of its workspace: `keep` of what the host loaded, and `add`. With `enabled`
-    false the host's own choice stands."""
+    false the host's own choice stands. `context_file` is the file that a brief of this session is written into, ""
+    where none is: who gets no answer to a brief empties it."""
 
     enabled: bool
     kind: str
@@ -159,6 +165,7 @@ class BootstrapAnswer(TypedDict):
     missing: list[str]
     tokens: dict[str, int]
     problems: list[str]
+    context_file: str
 
 
 class FeedbackAnswer(TypedDict):
@@ -187,6 +194,7 @@ class StatusAnswer(TypedDict):
     profile: str
     embedder: dict[str, Any]
     excluded: dict[str, list[str]]
+    lanes: dict[str, Any]
     warnings: list[str]
     daemon: NotRequired[dict[str, Any]]
 
@@ -296,6 +304,7 @@ def _bootstrap(engine: Foreword, payload: dict[str, Any]) -> BootstrapAnswer:
         "missing": list(found.missing),
         "tokens": dict(found.tokens),
         "problems": list(found.problems),
+        "context_file": found.context_file,
     }
 
 
@@ -308,7 +317,12 @@ def _forget(engine: Foreword, payload: dict[str, Any]) -> ForgetAnswer:
     if payload:
         engine.get(ids, **_place(payload))
     forgotten = engine.forget(ids)
-    return {"memories": forgotten.memories, "receipts": forgotten.receipts}
+    return {
+        "memories": forgotten.memories,
+        "receipts": forgotten.receipts,
+        "sections": forgotten.sections,
+        "left": list(forgotten.left),
+    }
 
 
 def _why(engine: Foreword, payload: dict[str, Any]) -> WhyAnswer:
