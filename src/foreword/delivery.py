@@ -32,25 +32,26 @@ class Delivery:
     def __init__(self, store: Store, clock: Callable[[], float]) -> None:
         self._store = store
         self._clock = clock
-        # For when the store cannot be asked: a file that it filled must be emptied all the same.
+        # For when the store cannot be asked, or forgot a session that had only begun.
         self._known: dict[tuple[str, str], str] = {}
 
-    def learn(self, place: Place, workspace: str, settings: LaneSettings) -> None:
+    def learn(self, place: Place, workspace: str, settings: LaneSettings, wait_ms: float | None = None) -> None:
         """From now on the session's agent works in this folder. What the file there holds of another session goes.
         Raises BadInput and StoreError."""
         if not os.path.isabs(workspace):
             raise BadInput("The workspace must be an absolute path.")
         if not settings.to_disk or not place.host_key:
             return
-        before = self._workspace(place)
-        if before and before != workspace:
-            self._put(place, before, "", settings)
+        kept = self._store.workspace(*_session(place))
+        before = kept or self._known.get(_session(place), "")
+        if before and before != workspace and settings.to_file:
+            self._put(place, before, "", settings, wait_ms)
         while len(self._known) >= _MOST_KNOWN:
             self._known.pop(next(iter(self._known)), None)
         self._known[_session(place)] = workspace
         # A path is a host's text too. One that cannot be written down is known until the engine ends.
-        if before != workspace and redact(workspace).text == workspace:
-            self._store.keep_workspace(*_session(place), workspace)
+        if kept != workspace and redact(workspace).text == workspace:
+            self._store.keep_workspace(*_session(place), workspace, wait_ms=wait_ms)
 
     def begun(self, place: Place, shown: Sequence[compose.Snippet], settings: LaneSettings) -> str:
         """A turn of the session begins, and `shown` is what was already found for it: its file, which holds no other
@@ -170,12 +171,7 @@ class Delivery:
     def _workspace(self, place: Place) -> str:
         if not place.host_key:
             return ""
-        found = self._store.workspace(*_session(place))
-        known = self._known.get(_session(place), "")
-        if not found and known and redact(known).text == known:
-            # Something was forgotten, and the session had nothing else yet: it goes on all the same.
-            self._store.keep_workspace(*_session(place), known)
-        return found or known
+        return self._store.workspace(*_session(place)) or self._known.get(_session(place), "")
 
     def _put(
         self, place: Place, workspace: str, text: str, settings: LaneSettings, wait_ms: float | None = None

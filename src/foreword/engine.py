@@ -245,12 +245,14 @@ class Foreword:
         with self._turns[hash(conversation) % _TURN_LOCKS]:
             try:
                 if ask.workspace:
-                    self._delivery.learn(place, ask.workspace, self._settings.lanes)
+                    self._delivery.learn(place, ask.workspace, self._settings.lanes, patience.left_ms)
                 turn = self._store.turn(replace(place.session, started_at=now, last_at=now))
                 self._notice(turn.mark)
                 asked = fingerprint(clean(text), place, self._settings_hash, holds_session=ask.holds_session)
                 if (again := self._at_hand(asked, turn, place, now)) is not None:
-                    self._delivery.put(place, again.shown, self._settings.lanes, patience.left_ms)
+                    file, _ = self._delivery.put(place, again.shown, self._settings.lanes, patience.left_ms)
+                    if file:
+                        self._taken_back(place, again.shown, turn.mark)
                     return again.brief
                 since = turn.since if ask.holds_session else None
                 answered = self._brief(own_words(redact(clean(text)).text), place, turn, now, patience, since)
@@ -328,10 +330,7 @@ class Foreword:
             wait_ms=patience.left_ms,
         )
         noted = self._delivery.note(place, shown, understood.query, now, self._settings.lanes)
-        if (file or noted) and self._store.turn(turn.session).mark.forgets != turn.mark.forgets:
-            # Forgotten while it was being written: whoever forgot it may have looked before it was there.
-            self._delivery.empty(place, self._settings.lanes)
-            self._delivery.forget(self._delivery.workspaces(), {one.memory.row for one in shown}, ())
+        if (file or noted) and self._taken_back(place, shown, turn.mark):
             file = ""
         brief = Brief(
             text="" if file and self._settings.lanes.hot == "file" else composed.text,
@@ -342,6 +341,15 @@ class Foreword:
             file=file,
         )
         return Answered(b"", brief, now, turn.mark, shown)
+
+    def _taken_back(self, place: Place, shown: Sequence[compose.Snippet], since: Mark) -> bool:
+        """Whether anything was forgotten while this was being written: whoever forgot it may have looked before it was
+        there, so it goes again."""
+        if self._store.turn(place.session).mark.forgets == since.forgets:
+            return False
+        self._delivery.empty(place, self._settings.lanes)
+        self._delivery.forget(self._delivery.workspaces(), {one.memory.row for one in shown}, ())
+        return True
 
     def _notice(self, mark: Mark) -> None:
         """Something was forgotten, here or by another process: its words go from memory as well."""
@@ -520,7 +528,7 @@ class Foreword:
         folder = Path(workspace).expanduser()
         # What a context file holds is for whoever asked last in this workspace, and at bootstrap no host tells who asks
         # now. So it is never read here: what is for this turn goes beside the message.
-        beside = [name for name in chosen.names if lanes.is_context_file(name)]
+        beside = [name for name in chosen.names if settings.enabled and lanes.is_context_file(name)]
         wanted = dict.fromkeys(name for name in (*loaded, *chosen.names) if name not in beside)
         present = {one.name: one for one in bootstrap.read(folder, wanted)}
         names = tuple(dict.fromkeys(chosen.names if settings.enabled else loaded))
@@ -546,8 +554,12 @@ class Foreword:
         before that: then what was found for it is written now."""
         settings = self._settings
         self._delivery.learn(place, workspace, settings.lanes)
+        self._notice(self._store.turn(place.session).mark)
         recent = self._recent.newest(place.agent, place.host_key, since=self._clock() - settings.turn.repeat_ms / 1000)
-        return self._delivery.begun(place, recent.shown if recent else (), settings.lanes)
+        file = self._delivery.begun(place, recent.shown if recent else (), settings.lanes)
+        if recent:
+            self._taken_back(place, recent.shown, recent.mark)
+        return file
 
     # search, get, forget
 

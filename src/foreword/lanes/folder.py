@@ -7,7 +7,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from foreword.errors import LaneError
@@ -53,9 +53,12 @@ def read(folder: int, name: str, *, most: int = -1) -> bytes | None:
         return file.read(most)
 
 
-def replace(folder: int, name: str, data: bytes, *, mode: int | None = None) -> None:
+def replace(
+    folder: int, name: str, data: bytes, *, mode: int | None = None, while_true: Callable[[], bool] = lambda: True
+) -> bool:
     """Whoever reads the file at any moment reads the old one or the new one. A new file is the user's alone; one that
-    was there keeps its mode unless told otherwise."""
+    was there keeps its mode unless told otherwise. Nothing is changed where `while_true`, asked in the last moment, no
+    longer holds: whether it did."""
     made = f".{name}.{secrets.token_hex(6)}{_NEW}"
     try:
         if mode is None:
@@ -69,7 +72,11 @@ def replace(folder: int, name: str, data: bytes, *, mode: int | None = None) -> 
             file.flush()
             os.fsync(descriptor)
             os.fchmod(descriptor, mode)
+        if not while_true():
+            os.unlink(made, dir_fd=folder)
+            return False
         os.replace(made, name, src_dir_fd=folder, dst_dir_fd=folder)
+        return True
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(made, dir_fd=folder)

@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 
 from foreword.errors import LaneError
 from foreword.lanes import folder
@@ -18,6 +19,7 @@ _FOLDER = "memory"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
 # What our lines look like where somebody took the end mark away.
 _LINE = re.compile(r"(?:|## Recalled memory|- (?:Time|Query): .*|\d+\. \d+% `m\d+` .*)")
+_About = tuple[int, int, int] | None
 _TRIES = 20
 # Somebody waits for the brief; another of us takes a few milliseconds.
 _PATIENCE_S = 2.0
@@ -133,17 +135,20 @@ def _change(here: int, name: str, changed: Callable[[bytes], bytes]) -> bool:
     they wrote."""
     for _ in range(_TRIES):
         about = _about(here, name)
-        before = folder.read(here, name)
-        after = changed(before or b"")
-        if after == (before or b""):
+        before = folder.read(here, name) or b""
+        after = changed(before)
+        if after == before:
             return False
-        if _about(here, name) == about:
-            folder.replace(here, name, after)
+        if folder.replace(here, name, after, while_true=partial(_is_still, here, name, about)):
             return True
     raise LaneError(f"{name} is being changed all the time.", hint="It is tried again on the next turn.")
 
 
-def _about(here: int, name: str) -> tuple[int, int, int] | None:
+def _is_still(here: int, name: str, about: _About) -> bool:
+    return _about(here, name) == about
+
+
+def _about(here: int, name: str) -> _About:
     try:
         about = os.stat(name, dir_fd=here, follow_symlinks=False)
     except FileNotFoundError:

@@ -248,8 +248,9 @@ class Store(Protocol):
         None when a memory in it has been forgotten meanwhile."""
 
     # Workspaces, by agent and the host's own session key.
-    def keep_workspace(self, agent: str, key: str, path: str) -> None:
-        """In which folder the session's agent works, from now on. Goes when the last of the session is forgotten."""
+    def keep_workspace(self, agent: str, key: str, path: str, *, wait_ms: float | None = None) -> None:
+        """In which folder the session's agent works, from now on. Goes when the last of the session is forgotten.
+        Raises StoreBusy when the store could not be written within `wait_ms`."""
 
     def workspace(self, agent: str, key: str) -> str:
         """As it was told last, or ""."""
@@ -258,8 +259,7 @@ class Store(Protocol):
         """Every folder once."""
 
     def keep_lane_file(self, file: LaneFile, *, wait_ms: float | None = None) -> None:
-        """In place of what was known of the same path. Raises StoreBusy when the store could not be written within
-        `wait_ms`."""
+        """In place of what was known of the same path. Raises StoreBusy as `keep_workspace` does."""
 
     def lane_files(self) -> list[LaneFile]: ...
 

@@ -471,8 +471,8 @@ class SqliteStore:
 
     # Workspaces
 
-    def keep_workspace(self, agent: str, key: str, path: str) -> None:
-        with self._connections.writing(synced=False) as connection:
+    def keep_workspace(self, agent: str, key: str, path: str, *, wait_ms: float | None = None) -> None:
+        with self._connections.writing(synced=False, wait_ms=wait_ms) as connection:
             connection.execute("INSERT OR REPLACE INTO workspace VALUES (?, ?, ?)", (agent, key, path))
 
     def workspace(self, agent: str, key: str) -> str:
