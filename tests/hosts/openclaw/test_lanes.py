@@ -23,6 +23,8 @@ NAMED = (
     )
 )
 FACT = "The night ferry to Bornholm leaves from pier fourteen."
+# Too short to ask anything; longer small talk is found again where other tests have said it.
+SILENT = "ok"
 ASK = "Which pier does the night ferry to Bornholm leave from?"
 
 
@@ -57,7 +59,7 @@ def test_the_file_has_this_turn_s_memories_and_after_a_silent_turn_none(
     assert "pier fourteen" in files["main"].read_text()
     assert reply.request.raw.decode().count("pier fourteen") == 1, "beside the message, and nowhere else"
     assert "pier fourteen" in reply.request.newest
-    silent = gateway.turn("Good morning to you!", session)
+    silent = gateway.turn(SILENT, session)
     assert files["main"].read_bytes() == b""
     assert "ethos:context" not in silent.request.raw.decode()
     assert notes(gateway) == before
@@ -72,7 +74,7 @@ def test_two_agents_never_write_into_one_another_s_workspace(
     remember("The wine cellar of the priory is opened with the iron key.", agent="other")
     question = "With which key is the wine cellar opened?"
     for agent, own, foreign in (("main", "copper", "iron"), ("other", "iron", "copper"), ("main", "", "")):
-        gateway.turn(question if own else "Good morning to you!", session, agent=agent)
+        gateway.turn(question if own else SILENT, session, agent=agent)
         written = files[agent].read_text()
         assert own in written
         assert not foreign or foreign not in written
@@ -82,13 +84,15 @@ def test_two_agents_never_write_into_one_another_s_workspace(
 
 @pytest.mark.proves("S6", "S3")
 def test_a_channel_s_message_is_in_the_file_on_its_first_turn(
-    gateway: Gateway, settings: Settings, remember: Remember, files: dict[str, Path]
+    gateway: Gateway, settings: Settings, files: dict[str, Path]
 ) -> None:
     settings(ETHOS)
-    gateway.call("ingest", content=FACT, session="agent:main:telegram:group:-100951", agent="main", sender="777")
-    reply = gateway.write(f"@claw_bot {ASK}", 777, chat=-100951)
-    assert "pier fourteen" in reply.request.newest
-    assert "pier fourteen" in files["main"].read_text()
+    topic = "agent:main:telegram:group:-100951:topic:4"
+    said = "The rehearsal of the brass band is in the old tannery."
+    assert gateway.call("ingest", content=said, session=topic, agent="main", sender="777")["outcome"] == "stored"
+    reply = gateway.write("@claw_bot where is the rehearsal of the brass band?", 777, chat=-100951)
+    assert "old tannery" in reply.request.newest
+    assert "old tannery" in files["main"].read_text()
 
 
 @pytest.mark.proves("B4", "B3")
@@ -106,7 +110,7 @@ def test_what_a_private_turn_left_in_the_file_reaches_no_group_and_no_stranger(
     for sender, chat in ((888, -100952), (888, None)):
         (held := files["main"]).write_text(held.read_text() or f"<!-- ethos:context ts=x -->\n{secret}\n")
         reply = gateway.write("@claw_bot what shall we talk about today?", sender, chat=chat)
-        assert "resign" not in reply.request.raw.decode()
+        assert secret not in reply.request.raw.decode()
         assert files["main"].read_bytes() == b""
 
 
