@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -34,23 +35,25 @@ class Delivery:
         self._clock = clock
         # For when the store cannot be asked, or forgot a session that had only begun.
         self._known: dict[tuple[str, str], str] = {}
+        self._lock = threading.Lock()
 
     def learn(self, place: Place, workspace: str, settings: LaneSettings, wait_ms: float | None = None) -> None:
-        """From now on the session's agent works in this folder. What the file there holds of another session goes.
-        Raises BadInput and StoreError."""
+        """From now on the session's agent works in this folder; its file where it worked before is emptied. Raises
+        BadInput and StoreError."""
         if not os.path.isabs(workspace):
             raise BadInput("The workspace must be an absolute path.")
-        if not settings.to_disk or not place.host_key:
+        # A path is a host's text too, and one with a secret in it cannot be written down.
+        if not settings.to_disk or not place.host_key or redact(workspace).text != workspace:
             return
         kept = self._store.workspace(*_session(place))
         before = kept or self._known.get(_session(place), "")
         if before and before != workspace and settings.to_file:
             self._put(place, before, "", settings, wait_ms)
-        while len(self._known) >= _MOST_KNOWN:
-            self._known.pop(next(iter(self._known)), None)
-        self._known[_session(place)] = workspace
-        # A path is a host's text too. One that cannot be written down is known until the engine ends.
-        if kept != workspace and redact(workspace).text == workspace:
+        with self._lock:
+            while len(self._known) >= _MOST_KNOWN:
+                self._known.pop(next(iter(self._known)))
+            self._known[_session(place)] = workspace
+        if kept != workspace:
             self._store.keep_workspace(*_session(place), workspace, wait_ms=wait_ms)
 
     def begun(self, place: Place, shown: Sequence[compose.Snippet], settings: LaneSettings) -> str:
@@ -150,7 +153,9 @@ class Delivery:
 
     def workspaces(self) -> set[str]:
         """Every folder that a host told of, and of which something is known still."""
-        return {*self._store.workspaces(), *self._known.values()}
+        with self._lock:
+            known = list(self._known.values())
+        return {*self._store.workspaces(), *known}
 
     def report(self, settings: LaneSettings) -> dict[str, Any]:
         """For `status` and `doctor`."""

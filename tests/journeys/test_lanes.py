@@ -235,6 +235,19 @@ def test_what_is_said_off_the_record_is_in_no_file_and_no_journal(
     assert b"5433" not in before
 
 
+@pytest.mark.proves("B5")
+def test_a_workspace_with_a_secret_in_its_path_is_not_written_down(open_home: Open, tmp_path: Path) -> None:
+    home = open_home(lanes__hot="both", lanes__journal=True)
+    home.record(Event(FACT, session="monday"))
+    token = "ghp_" + "a1B2" * 9
+    (tmp_path / token).mkdir()
+    assert learnt(home, tmp_path / token) == ""
+    brief = home.brief(Ask(ASK, session=MAIN))
+    assert (FACT in brief.text, brief.file) == (True, "")
+    assert list((tmp_path / token).iterdir()) == []
+    assert token.encode() not in everything_in(tmp_path / "home")
+
+
 # What goes wrong
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -59,7 +58,7 @@ def replace(
     """Whoever reads the file at any moment reads the old one or the new one. A new file is the user's alone; one that
     was there keeps its mode unless told otherwise. Nothing is changed where `while_true`, asked in the last moment, no
     longer holds: whether it did."""
-    made = f".{name}.{secrets.token_hex(6)}{_NEW}"
+    made = f".{name}.{os.urandom(6).hex()}{_NEW}"
     try:
         if mode is None:
             mode = stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
