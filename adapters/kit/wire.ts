@@ -2,7 +2,7 @@
 
 export const VERSION = 1;
 
-/** What a session of this kind gets of its workspace: `keep` of what the host loaded, and `add`. With `enabled` false the host's own choice stands. */
+/** What a session of this kind gets of its workspace: `keep` of what the host loaded, and `add`. With `enabled` false the host's own choice stands. `context_file` is the file that a brief of this session is written into, "" where none is: who gets no answer to a brief empties it. */
 export interface BootstrapAnswer {
   enabled: boolean;
   kind: string;
@@ -12,6 +12,7 @@ export interface BootstrapAnswer {
   missing: string[];
   tokens: Record<string, number>;
   problems: string[];
+  context_file: string;
 }
 
 /** `workspace` is the folder, `files` the names of what the host has loaded from it. */
@@ -26,16 +27,17 @@ export interface BootstrapPayload {
   files: string[];
 }
 
-/** What to put into the prompt, "" for nothing; which memories it is made of, why, and the id of its receipt. */
+/** What to put into the prompt, "" for nothing; which memories it is made of, why, and the id of its receipt. `file` is the context file that holds them, where one does: with it and no text, they reach the model by the file alone. */
 export interface BriefDocument {
   text: string;
   memories: string[];
   tokens: number;
   reason: string;
   receipt: string;
+  file: string;
 }
 
-/** What the host is about to send to its model. After `deadline_ms` nothing is given, and the receipt says so. With `holds_session` nothing is given that the session itself recorded since its last compaction. With `ahead` nothing is given yet: what is found is laid ready for the same request without it, when the prompt is built. `trigger` and `provenance` are what the host says of the run. */
+/** What the host is about to send to its model. After `deadline_ms` nothing is given, and the receipt says so. With `holds_session` nothing is given that the session itself recorded since its last compaction. With `ahead` nothing is given yet: what is found is laid ready for the same request without it, when the prompt is built. `trigger` and `provenance` are what the host says of the run. `workspace` is the folder in which the agent works, from a host that does not call `bootstrap`. */
 export interface BriefPayload {
   session?: string;
   agent?: string;
@@ -49,6 +51,7 @@ export interface BriefPayload {
   ahead?: boolean;
   trigger?: string;
   provenance?: string;
+  workspace?: string;
   deadline_ms?: number;
 }
 
@@ -63,10 +66,12 @@ export interface FeedbackPayload {
   verdict: "good" | "noise" | "missed" | "clear";
 }
 
-/** How many memories, and receipts that named or quoted them, are gone. */
+/** How many memories, receipts that named or quoted them, and sections of journals are gone; `left` are notes in which a section had to be left. */
 export interface ForgetAnswer {
   memories: number;
   receipts: number;
+  sections: number;
+  left: string[];
 }
 
 /** With a place told, only what may be seen from there. */
@@ -230,6 +235,7 @@ export interface StatusAnswer {
   profile: string;
   embedder: Record<string, unknown>;
   excluded: Record<string, string[]>;
+  lanes: Record<string, unknown>;
   warnings: string[];
   daemon?: Record<string, unknown>;
 }

@@ -1,11 +1,17 @@
 /** Which workspace files a session gets: the engine chooses, this carries the choice into the host's list. */
 import type { Foreword } from "../kit/client.ts";
+import { empty } from "../kit/context.ts";
 import type { BootstrapEvent, BootstrapFile } from "./host.ts";
-import { conversation, placeOf, type State } from "./state.ts";
+import { conversation, placeOf, type Place, type State } from "./state.ts";
 
 /** After this hook the host drops every entry of such sessions that does not bear this name, whatever its path. */
 const SURVIVES = "AGENTS.md";
 const FILTERED = new Set(["subagent", "heartbeat_cron"]);
+
+/** No brief was had for this turn: what the session's context file holds is of an earlier one. */
+export function emptied(place: Place, state: State): Promise<void> {
+  return empty(state.files.get(conversation(place))?.context_file);
+}
 
 export async function choose(event: BootstrapEvent, foreword: Foreword, state: State, warn: (text: string) => void): Promise<void> {
   const context = event.context;
@@ -16,6 +22,7 @@ export async function choose(event: BootstrapEvent, foreword: Foreword, state: S
   const files = loaded.filter((one) => !one.missing).map((one) => one.name);
   const answer = await foreword.call("bootstrap", { ...place, workspace: context.workspaceDir, files });
   // These files are in the cached part of the prompt: a daemon that is away for a turn must not change them.
+  if (!answer) await emptied(place, state);
   const chosen = answer ?? state.files.get(conversation(place));
   if (answer) state.files.set(conversation(place), answer);
   if (!chosen?.enabled) return;

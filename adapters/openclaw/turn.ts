@@ -1,5 +1,6 @@
 /** One turn: what the model is given with a message, and what is kept once it has answered. */
 import type { Foreword } from "../kit/client.ts";
+import { emptied } from "./bootstrap.ts";
 import type { Given, Message, Received, Turn } from "./host.ts";
 import { conversation, Few, person, placeOf, type Place, type State } from "./state.ts";
 
@@ -18,7 +19,7 @@ export async function askAhead(event: Received, context: { channelId?: string; s
 /** What goes into the prompt. The same for every retry of a run. */
 export function given(prompt: string, turn: Turn, foreword: Foreword, state: State): Promise<Given | undefined> {
   const place = placeOf(turn);
-  if (state.off.has(conversation(place))) return Promise.resolve(undefined);
+  if (state.off.has(conversation(place))) return emptied(place, state).then(() => undefined);
   const known = turn.runId ? state.runs.get(turn.runId) : undefined;
   if (known) return known;
   const found = foundFor(prompt.trim(), turn, place, foreword, state);
@@ -37,8 +38,9 @@ async function foundFor(text: string, turn: Turn, place: Place, foreword: Forewo
 
 /** Beside the user's message. */
 async function asked(text: string, turn: Turn, place: Place, foreword: Foreword, state: State): Promise<string> {
-  if (!text) return "";
+  if (!text) return emptied(place, state).then(() => "");
   const brief = await foreword.call("brief", { ...place, ...set(turn), text, holds_session: true });
+  if (!brief) await emptied(place, state);
   state.last.set(person(place), { receipt: brief?.receipt ?? "", failure: brief ? "" : foreword.lastFailure });
   return brief?.text ?? "";
 }

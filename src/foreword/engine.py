@@ -1,7 +1,7 @@
 """The order of the rooms. Read this first.
 
 record:  event → guard → redaction → memory → words and vectors → store
-brief:   ask → classify → intent → recall → gate → compose within budget → receipt
+brief:   ask → classify → intent → recall → gate → compose within budget → lanes → receipt
 start:   session → classify → summaries and index, frozen for the session
 compact: session → reduced plain text; what was said may be said again
 """
@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from foreword import bootstrap, compose, gate, receipts
+from foreword import bootstrap, compose, gate, lanes, receipts
 from foreword.classify import topic_of
+from foreword.delivery import Delivery
 from foreword.errors import BadInput, ProviderError, UnknownId
 from foreword.model import (
     Ask,
@@ -92,7 +93,8 @@ class Tuning:
 @dataclass(frozen=True, slots=True)
 class WorkspaceFiles:
     """What a session gets of its workspace. `keep` are names among those that the host loaded, `add` what it did not;
-    `missing` should be there and is not. `tokens` has what each file costs, those that are left out too."""
+    `missing` should be there and is not. `tokens` has what each file costs, those that are left out too.
+    `context_file` is where the file lane writes for this session, "" where it does not."""
 
     kind: SessionKind
     enabled: bool
@@ -102,6 +104,7 @@ class WorkspaceFiles:
     missing: Sequence[str]
     tokens: Mapping[str, int]
     problems: Sequence[str]
+    context_file: str = ""
 
 
 class Foreword:
@@ -124,6 +127,7 @@ class Foreword:
         # Two asks of one session at once must not both be given the same memory; other sessions need not wait.
         self._turns = tuple(threading.Lock() for _ in range(_TURN_LOCKS))
         self._recent = Recent()
+        self._delivery = Delivery(store, clock)
 
     @classmethod
     def open(
@@ -244,31 +248,45 @@ class Foreword:
         conversation = _conversation(place)
         text = ask.text[:_READ_CHARS]
         with self._turns[hash(conversation) % _TURN_LOCKS]:
-            turn = self._store.turn(replace(place.session, started_at=now, last_at=now))
-            self._notice(turn.mark)
-            runs = runs_of(place.host_key, ask.trigger, ask.provenance)
-            excluded = compose.excluded(place.agent, runs, self._settings.turn)
-            asked = fingerprint(
-                clean(text), place, self._settings_hash, holds_session=ask.holds_session, excluded=excluded
-            )
-            known = self._recent.of(conversation)
-            at_hand = known if known and known.ask == asked and self._still_true(known, turn, place, now) else None
-            if at_hand and at_hand.brief:
-                return at_hand.brief
-            decided = at_hand.ahead if at_hand else None
-            if decided is None:
-                since = turn.since if ask.holds_session else None
-                decided = self._decide(own_words(redact(clean(text)).text), place, turn, now, patience, since, excluded)
-            elif not ask.ahead:
-                notes = [*decided.receipt["notes"], _LAID_READY]
-                decided = replace(decided, receipt={**decided.receipt, "notes": notes})
-            keep_s = max(self._settings.turn.repeat_ms / 1000, _AHEAD_S)
-            if ask.ahead:
-                waiting = Answered(asked, now, turn.mark, (turn.epoch, turn.receipt), ahead=decided)
-                self._recent.keep(conversation, waiting, for_s=keep_s)
-                return Brief(reason="laid ready for the prompt of this message")
-            brief = self._settle(decided, turn, now, patience)
-            said = Answered(asked, now, turn.mark, (turn.epoch, receipts.row_of(brief.receipt)), brief)
+            try:
+                if ask.workspace:
+                    self._delivery.learn(place, ask.workspace, self._settings.lanes, patience.left_ms)
+                turn = self._store.turn(replace(place.session, started_at=now, last_at=now))
+                self._notice(turn.mark)
+                runs = runs_of(place.host_key, ask.trigger, ask.provenance)
+                excluded = compose.excluded(place.agent, runs, self._settings.turn)
+                asked = fingerprint(
+                    clean(text), place, self._settings_hash, holds_session=ask.holds_session, excluded=excluded
+                )
+                known = self._recent.of(conversation)
+                at_hand = known if known and known.ask == asked and self._still_true(known, turn, place, now) else None
+                if at_hand and at_hand.brief:
+                    file, _ = self._delivery.put(place, at_hand.shown, self._settings.lanes, patience.left_ms)
+                    if file:
+                        self._taken_back(place, at_hand.shown, turn.mark)
+                    return at_hand.brief
+                decided = at_hand.ahead if at_hand else None
+                if decided is None:
+                    since = turn.since if ask.holds_session else None
+                    own = own_words(redact(clean(text)).text)
+                    decided = self._decide(own, place, turn, now, patience, since, excluded)
+                elif not ask.ahead:
+                    notes = [*decided.receipt["notes"], _LAID_READY]
+                    decided = replace(decided, receipt={**decided.receipt, "notes": notes})
+                keep_s = max(self._settings.turn.repeat_ms / 1000, _AHEAD_S)
+                if ask.ahead:
+                    waiting = Answered(
+                        asked, now, turn.mark, (turn.epoch, turn.receipt), ahead=decided, shown=decided.shown
+                    )
+                    self._recent.keep(conversation, waiting, for_s=keep_s)
+                    return Brief(reason="laid ready for the prompt of this message")
+                brief = self._settle(decided, place, turn, now, patience)
+            except BaseException:
+                # A file with another turn's memories is worse than an empty one.
+                self._delivery.empty(place, self._settings.lanes)
+                raise
+            last = (turn.epoch, receipts.row_of(brief.receipt))
+            said = Answered(asked, now, turn.mark, last, brief, shown=decided.shown)
             self._recent.keep(conversation, said, for_s=keep_s)
             return brief
 
@@ -328,26 +346,51 @@ class Foreword:
         receipt["tokens"] = composed.tokens
         if secret:
             receipts.without_words(receipt)
-        return Decided(composed.text, composed.memories, composed.tokens, composed.reason, ask_hash, receipt)
+        return Decided(
+            composed.text,
+            composed.memories,
+            composed.tokens,
+            composed.reason,
+            ask_hash,
+            receipt,
+            understood.query,
+            # What may not be kept is written nowhere: then the file is empty, and the host alone is given it.
+            shown=() if secret else composed.shown,
+        )
 
-    def _settle(self, decided: Decided, turn: Turn, now: float, patience: _Patience) -> Brief:
+    def _settle(self, decided: Decided, place: Place, turn: Turn, now: float, patience: _Patience) -> Brief:
         """From here on it counts as said."""
+        file, trouble = self._delivery.put(place, decided.shown, self._settings.lanes, patience.left_ms)
+        notes = [*decided.receipt["notes"], *([trouble] if trouble else ())]
         number = self._store.settle(
             turn,
             asked_at=now,
             ask_hash=decided.ask_hash,
             delivered=[(memory.row, content_hash(memory.text)) for memory in decided.memories],
-            receipt={**decided.receipt, "at": now},
+            receipt={**decided.receipt, "at": now, "notes": notes},
             block_hash=content_hash(decided.text) if decided.text else "",
             wait_ms=patience.left_ms,
         )
+        noted = self._delivery.note(place, decided.shown, decided.query, now, self._settings.lanes)
+        if (file or noted) and self._taken_back(place, decided.shown, turn.mark):
+            file = ""
         return Brief(
-            text=decided.text,
+            text="" if file and self._settings.lanes.hot == "file" else decided.text,
             memories=tuple(memory.id for memory in decided.memories),
             tokens=decided.tokens,
             reason=decided.reason,
             receipt=f"{receipts.PREFIX}{number}",
+            file=file,
         )
+
+    def _taken_back(self, place: Place, shown: Sequence[compose.Snippet], since: Mark) -> bool:
+        """Whether anything was forgotten while this was being written: whoever forgot it may have looked before it was
+        there, so it goes again."""
+        if self._store.turn(place.session).mark.forgets == since.forgets:
+            return False
+        self._delivery.empty(place, self._settings.lanes)
+        self._delivery.forget(self._delivery.workspaces(), {one.memory.row for one in shown}, ())
+        return True
 
     def _notice(self, mark: Mark) -> None:
         """Something was forgotten, here or by another process: its words go from memory as well."""
@@ -370,7 +413,7 @@ class Foreword:
         """Whether the very same ask may be given what it was given a moment ago, or what was found ahead of it: unless
         anything happened since that may change it, as another ask, a compaction, a memory in scope, something
         forgotten. A silence that was said is decided anew."""
-        if answered.brief and not answered.brief.text:
+        if answered.brief and not answered.brief.memories:
             return False
         if not 0 <= now - answered.at < (self._settings.turn.repeat_ms / 1000 if answered.brief else _AHEAD_S):
             return False
@@ -522,24 +565,43 @@ class Foreword:
         what to add, with its text. Switched off, all is kept as it is."""
         place = place_of(session, where, self._settings.owner)
         kind, settings = place.kind.kind, self._settings.bootstrap
+        file = self._begun(place, str(Path(workspace).expanduser())) if self._settings.lanes.to_disk else ""
         chosen = bootstrap.choose(kind, place.agent, topic_of(place.host_key), settings)
         folder = Path(workspace).expanduser()
-        present = {one.name: one for one in bootstrap.read(folder, dict.fromkeys((*loaded, *chosen.names)))}
-        names = chosen.names if settings.enabled else tuple(dict.fromkeys(loaded))
-        found = [present[name] for name in names]
+        # What a context file holds is for whoever asked last in this workspace, and at bootstrap no host tells who asks
+        # now. So it is never read here: what is for this turn goes beside the message.
+        beside = [name for name in chosen.names if settings.enabled and lanes.is_context_file(name)]
+        wanted = dict.fromkeys(name for name in (*loaded, *chosen.names) if name not in beside)
+        present = {one.name: one for one in bootstrap.read(folder, wanted)}
+        names = tuple(dict.fromkeys(chosen.names if settings.enabled else loaded))
+        reason = chosen.reason + "".join(f"; what {name} would hold comes beside the message" for name in beside)
+        found = [present[name] for name in names if name in present]
         problems = [one.problem for one in present.values() if one.problem]
         if place.kind.warning:
             problems.append(place.kind.warning)
         return WorkspaceFiles(
             kind=kind,
             enabled=settings.enabled,
-            reason=chosen.reason if settings.enabled else "workspace files are left to the host",
+            reason=reason if settings.enabled else "workspace files are left to the host",
             keep=tuple(one.name for one in found if one.name in loaded),
             add=tuple(one for one in found if one.name not in loaded and one.text is not None),
             missing=tuple(one.name for one in found if one.text is None),
             tokens={one.name: compose.count_tokens(one.text) for one in present.values() if one.text is not None},
             problems=tuple(problems),
+            context_file=file,
         )
+
+    def _begun(self, place: Place, workspace: str) -> str:
+        """The session's context file, now that the host has told where it works. A message may have been asked about
+        before that: then what was found for it is written now."""
+        settings = self._settings
+        self._delivery.learn(place, workspace, settings.lanes)
+        self._notice(self._store.turn(place.session).mark)
+        recent = self._recent.newest(place.agent, place.host_key, since=self._clock() - settings.turn.repeat_ms / 1000)
+        file = self._delivery.begun(place, recent.shown if recent else (), settings.lanes)
+        if recent:
+            self._taken_back(place, recent.shown, recent.mark)
+        return file
 
     # search, get, forget
 
@@ -604,7 +666,16 @@ class Foreword:
         texts |= {kept for memory in memories if (kept := intent(memory.text, self._settings.intent).query)}
         self._recent.clear()
         compose.forget_counts()
-        return self._store.forget([memory.row for memory in memories], texts=texts)
+        rows = {memory.row for memory in memories}
+        workspaces = self._delivery.workspaces()
+        self._delivery.clear()
+        try:
+            forgotten = self._store.forget(rows, texts=texts)
+        finally:
+            # Again, because a turn may have been under way; later ones find that something was forgotten.
+            self._delivery.clear()
+            sections, left = self._delivery.forget(workspaces, rows, texts)
+        return replace(forgotten, sections=sections, left=tuple(left))
 
     def forgettable(
         self,
@@ -725,6 +796,7 @@ class Foreword:
                 "failure": self._vectors.failure,
             },
             "excluded": {"capture": list(settings.guard.exclude_capture), "injection": list(settings.turn.exclude)},
+            "lanes": self._delivery.report(settings.lanes),
             "warnings": list(self.warnings),
         }
 
@@ -735,6 +807,10 @@ class Foreword:
     def rebuild_vectors(self, *, progress: Callable[[int], None] = lambda done: None) -> int:
         """Embed what the present model has not embedded yet; words answer meanwhile. Returns how many it did."""
         return self._vectors.rebuild(progress=progress)
+
+    def clear_files(self) -> None:
+        """Empty the context files: nobody keeps them true from here on, or nobody did before. Raises StoreError."""
+        self._delivery.clear()
 
     def close(self) -> None:
         self._vectors.close()

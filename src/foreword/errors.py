@@ -13,6 +13,7 @@ ForewordError
 ├── ProviderError       a model outside Foreword
 │   └── ModelDamaged        the shipped model does not match its checksum
 ├── HostError           an agent program's settings, or what an installer did to them
+├── LaneError           a context file or a journal in a workspace
 └── DaemonError         the process that serves the hosts
 
 A class's docstring is its default message, `code` its name on the wire, `hint` the next step for a person.
@@ -110,6 +111,13 @@ class HostError(ForewordError):
     """The host's settings cannot be used."""
 
     code = "host"
+
+
+class LaneError(ForewordError):
+    """A file in the workspace could not be written."""
+
+    code = "lane"
+    hint = "Run `foreword doctor`."
 
 
 class DaemonError(ForewordError):

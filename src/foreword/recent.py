@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from foreword.compose import Snippet
 from foreword.model import Brief, Memory, Scope, content_hash
 from foreword.place import Place
 from foreword.store import Mark
@@ -28,12 +29,14 @@ class Decided:
     reason: str
     ask_hash: str
     receipt: dict[str, Any]
+    query: str
+    shown: Sequence[Snippet]
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
     """What an ask was answered with, or is to be (`ahead`), and what it is true of: a moment of the store, and the
-    session's epoch and last receipt."""
+    session's epoch and last receipt. `shown` is what of it may be written into a file."""
 
     ask: bytes
     at: float
@@ -41,6 +44,7 @@ class Answered:
     turn: tuple[int, int]
     brief: Brief | None = None
     ahead: Decided | None = None
+    shown: Sequence[Snippet] = ()
 
 
 class Recent:
@@ -56,6 +60,14 @@ class Recent:
     def of(self, conversation: tuple[str, str]) -> Answered | None:
         with self._lock:
             return self._answered.get(conversation)
+
+    def newest(self, agent: str, host_key: str, *, since: float) -> Answered | None:
+        """The last answer under a host's key, whoever asked; None where it is not from `since` or later."""
+        with self._lock:
+            for (whose, key), answered in reversed(self._answered.items()):
+                if whose == agent and answered.at >= since and (key == host_key or key.startswith(f"{host_key}|")):
+                    return answered
+        return None
 
     def keep(self, conversation: tuple[str, str], answered: Answered, *, for_s: float) -> None:
         """What is older than `for_s` goes: what was forgotten elsewhere must not stay in memory."""

@@ -19,6 +19,7 @@ from foreword.classify import OwnerSettings
 from foreword.compose import ComposeSettings, TurnSettings
 from foreword.errors import BadSettings
 from foreword.gate import GatePolicy
+from foreword.lanes import LaneSettings
 from foreword.model import Style
 from foreword.providers import EmbedderSettings
 from foreword.recall import IntentSettings, RecallSettings
@@ -64,6 +65,7 @@ class Settings:
     turn: TurnSettings = field(default_factory=TurnSettings)
     compose: ComposeSettings = field(default_factory=ComposeSettings)
     bootstrap: BootstrapSettings = field(default_factory=BootstrapSettings)
+    lanes: LaneSettings = field(default_factory=LaneSettings)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     serve: ServeSettings = field(default_factory=ServeSettings)
 
@@ -71,7 +73,12 @@ class Settings:
 # A profile is a named set of settings over the one engine, never a second code path.
 PROFILES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "foreword": {},
-    "ethos": {"gate": {"confident": 0.75, "floor": 0.12}, "turn": {"at_start": False}, "compose": {"max_memories": 5}},
+    "ethos": {
+        "gate": {"confident": 0.75, "floor": 0.12},
+        "turn": {"at_start": False},
+        "compose": {"max_memories": 5},
+        "lanes": {"hot": "both", "file_name": "ETHOS_CONTEXT.md"},
+    },
     "aci": {
         "turn": {"at_start": True},
         "compose": {"max_context_tokens": 500, "max_hot_tokens": 300},

@@ -29,7 +29,7 @@ from foreword.errors import ForewordError, StoreBusy, StoreDamaged, StoreError, 
 from foreword.model import Audience, Feedback, Kind, Memory, Origin, Scope, Session, SessionKind, content_hash
 from foreword.recall import bag
 from foreword.recall.words import word_hash
-from foreword.store import Draft, Frozen, Mark, SqliteStore, Store, Turn, View
+from foreword.store import Draft, Frozen, LaneFile, Mark, SqliteStore, Store, Turn, View
 from foreword.store import connection as store_connection
 from foreword.store.migrations import APPLICATION_ID
 
@@ -786,6 +786,48 @@ def test_the_first_stable_part_wins(store_factory: Any) -> None:
     nothing = Frozen("", ())
     assert there.freeze(TALK, nothing) == nothing, "that there is nothing to say is worth keeping as well"
     assert here.stable(TALK) == nothing
+
+
+@pytest.mark.proves("S7")
+def test_a_session_s_workspace_is_known_to_whoever_opens_the_store_next(store_factory: Any) -> None:
+    first = store_factory()
+    assert first.workspace("main", "agent:main:main") == ""
+    first.keep_workspace("main", "agent:main:main", "/home/ada/one")
+    first.keep_workspace("other", "agent:main:main", "/home/ada/two")
+    first.keep_workspace("main", "agent:main:main", "/home/ada/three")
+    second = store_factory()
+    assert second.workspace("main", "agent:main:main") == "/home/ada/three"
+    assert second.workspace("other", "agent:main:main") == "/home/ada/two"
+    assert second.workspace("main", "agent:main") == ""
+    assert second.workspaces() == ["/home/ada/three", "/home/ada/two"]
+
+
+@pytest.mark.proves("S7", "B5")
+def test_a_workspace_goes_with_the_last_of_its_session(store: Store, store_factory: Any) -> None:
+    kept, gone = Session("kept-session", "main"), Session("gone-session", "main")
+    store.add([draft("Something that stays.")], kept)
+    row = store.add([draft("Something that goes.")], replace(gone, key="gone-session|external:telegram:9"))[0].row
+    for session in (kept, gone):
+        store.keep_workspace("main", session.key, f"/home/ada/{session.key}")
+    store.forget([], texts=())
+    assert store.workspace("main", "gone-session")
+    store.forget([row], texts=())
+    assert (store.workspace("main", "gone-session"), store.workspaces()) == ("", ["/home/ada/kept-session"])
+    assert b"gone-session" not in store_factory.bytes_on_disk()
+
+
+@pytest.mark.proves("S6")
+def test_what_is_known_of_a_lane_s_file_is_what_was_said_last(store_factory: Any) -> None:
+    first = store_factory()
+    assert first.lane_files() == []
+    first.keep_lane_file(LaneFile("/w/FOREWORD.md", "main", "agent:main:main", holds=True))
+    first.keep_lane_file(LaneFile("/v/FOREWORD.md", "main", "agent:main:main", holds=False, problem="It is a link."))
+    last = LaneFile("/w/FOREWORD.md", "other", "agent:main:other", holds=False)
+    first.keep_lane_file(last)
+    assert store_factory().lane_files() == [
+        LaneFile("/v/FOREWORD.md", "main", "agent:main:main", holds=False, problem="It is a link."),
+        last,
+    ]
 
 
 def test_receipts_come_newest_first_and_by_session_and_agent(store: Store) -> None:

@@ -364,7 +364,7 @@ def test_silence_is_empty_and_only_a_failure_on_request(full):
     data = full("brief", "hi there", "--session", KEY, "--json").data
     assert data["text"] == ""
     assert data["reason"] == "the ask is shorter than 10 characters"
-    assert set(data) == {"text", "memories", "tokens", "reason", "receipt"}
+    assert set(data) == {"text", "memories", "tokens", "reason", "receipt", "file"}
 
 
 def test_a_wider_audience_is_respected(full):

@@ -98,7 +98,8 @@ def test_a_conversation_goes_through_every_action(foreword: Foreword) -> None:
     assert _ok(foreword, "why")["receipt"]["feedback"] == "good"
     assert _ok(foreword, "feedback", receipt=brief["receipt"], verdict="clear")["feedback"] == ""
     assert _ok(foreword, "status")["memories"] == 1
-    assert _ok(foreword, "forget", ids=[stored["id"]]) == {"memories": 1, "receipts": 1}
+    gone = {"memories": 1, "receipts": 1, "sections": 0, "left": []}
+    assert _ok(foreword, "forget", ids=[stored["id"]]) == gone
 
 
 _JSON = st.recursive(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from foreword.cli.call import Call, Exit
@@ -24,6 +25,9 @@ def add(verbs: Verbs) -> None:
         "--audience",
         choices=[one.label for one in Audience],
         help="who listens in, when more do than the session tells",
+    )
+    parser.add_argument(
+        "--workspace", default="", metavar="DIR", help="the folder of the session's agent, for lanes that write there"
     )
     parser.add_argument("--explain", action="store_true", help="say on stderr why, and the receipt's id")
     parser.add_argument("--exit-code", action="store_true", help="leave with 1 when there is nothing to say")
@@ -58,6 +62,7 @@ def brief(call: Call) -> int:
         channel=args.channel,
         project=args.project,
         audience=Audience.named(args.audience) if args.audience else None,
+        workspace=os.path.abspath(args.workspace) if args.workspace else "",
     )
     with call.open() as engine:
         return _tell(call, engine.brief(ask))
@@ -85,11 +90,13 @@ def _tell(call: Call, given: Brief) -> int:
     call.answer(documents.brief(given), [given.text] if given else [])
     if call.args.explain or (sys.stderr.isatty() and not call.screen.as_json):
         call.screen.note(call.screen.paint(_why(given), "dim", on=sys.stderr))
-    return Exit.NO if call.args.exit_code and not given else Exit.OK
+    return Exit.NO if call.args.exit_code and not given and not given.file else Exit.OK
 
 
 def _why(given: Brief) -> str:
-    parts = [f"{given.tokens} tokens" if given else "silence", given.reason]
+    parts = [f"{given.tokens} tokens" if given or given.file else "silence", given.reason]
+    if given.file:
+        parts.append(f"in {given.file}")
     if given.receipt:
         parts.append(f"foreword why {given.receipt}")
     return " · ".join(part for part in parts if part)

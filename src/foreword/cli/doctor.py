@@ -232,6 +232,7 @@ def _store(call: Call, *, usable: bool) -> Iterator[Check]:
         with Foreword.open(call.home, settings=settings) as engine:
             yield Check("schema", "ok", "of this version")
             yield from _sound(engine)
+            yield from _lanes(engine)
             if usable:
                 yield from _vectors(call, engine)
     except StoreFromTheFuture as error:
@@ -250,6 +251,15 @@ def _sound(engine: Foreword) -> Iterator[Check]:
         found = engine.status()
         kept = f"{count(found['memories'], 'memory', 'memories')}, {count(found['turns'], 'turn')}"
         yield Check("database", "ok", f"sound: {kept}, {size(found['bytes'])}")
+
+
+def _lanes(engine: Foreword) -> Iterator[Check]:
+    found = engine.status()["lanes"]
+    for problem in found["problems"]:
+        yield Check("lanes", "warn", printable(problem), "It is tried again on the next turn.")
+    if found["file_name"] and not found["problems"]:
+        paths = ", ".join(one["path"] for one in found["files"])
+        yield Check("lanes", "ok", f"{found['file_name']}: {paths or 'no turn in a known workspace yet'}")
 
 
 def _vectors(call: Call, engine: Foreword) -> Iterator[Check]:

@@ -55,11 +55,12 @@ def forget(call: Call) -> int:
     with call.open() as engine:
         memories = _meant(call, engine)
         preview = {"memories": [documents.memory(one) for one in memories]}
+        nothing = {"forgotten": 0, "receipts": 0, "sections": 0, "left": []}
         if not memories:
-            call.answer({**preview, "forgotten": 0, "receipts": 0}, ["Nothing matches; nothing was forgotten."])
+            call.answer({**preview, **nothing}, ["Nothing matches; nothing was forgotten."])
             return Exit.NO
         if args.dry_run:
-            call.answer({**preview, "forgotten": 0, "receipts": 0}, _preview(memories, call.screen))
+            call.answer({**preview, **nothing}, _preview(memories, call.screen))
             return Exit.OK
         if not args.yes and not _confirmed(call, memories):
             call.screen.note("Nothing was forgotten.")
@@ -68,11 +69,21 @@ def forget(call: Call) -> int:
             call.screen.note(f"Forgetting {len(memories):,} memories …")
         gone = engine.forget([one.id for one in memories])
     receipts = f" and {count(gone.receipts, 'receipt')} that named or quoted them" if gone.receipts else ""
+    journals = f" They also went from {count(gone.sections, 'section')} of journals." if gone.sections else ""
+    left = [
+        f"{file} could not be changed and may still quote them: take the section out by hand." for file in gone.left
+    ]
     call.answer(
-        {**preview, "forgotten": gone.memories, "receipts": gone.receipts},
-        [f"Forgotten: {count(gone.memories, 'memory', 'memories')}{receipts}."],
+        {
+            **preview,
+            "forgotten": gone.memories,
+            "receipts": gone.receipts,
+            "sections": gone.sections,
+            "left": list(gone.left),
+        },
+        [f"Forgotten: {count(gone.memories, 'memory', 'memories')}{receipts}.{journals}", *left],
     )
-    return Exit.OK
+    return Exit.NO if left else Exit.OK
 
 
 def _check(call: Call) -> None:

@@ -60,7 +60,17 @@ def _status_lines(found: dict[str, Any]) -> Iterator[str]:
     for name, agents in found["excluded"].items():
         if agents:
             yield f"excluded   from {name}: {', '.join(agents)}"
+    yield f"lanes      {_lanes(found['lanes'])}"
+    for problem in found["lanes"]["problems"]:
+        yield f"           {problem}"
     yield f"daemon     {told(found['daemon'])}"
+
+
+def _lanes(lanes: dict[str, Any]) -> str:
+    on = {"runtime": "runtime", "file": lanes["file_name"], "both": f"runtime and {lanes['file_name']}"}[lanes["hot"]]
+    on += ", and the journal" if lanes["journal"] else ""
+    last = max(lanes["files"], key=lambda one: one["written"], default=None)
+    return f"{on}; last {last['path']}" if last else on
 
 
 def _counts(counts: dict[str, int]) -> str:

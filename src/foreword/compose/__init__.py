@@ -2,7 +2,7 @@
 
 from foreword.compose.budget import ComposeSettings, count_tokens, forget_counts
 from foreword.compose.layers import ALONE, ALREADY_SAID, NO_ROOM, Composed, compact, hot, stable
-from foreword.compose.render import title
+from foreword.compose.render import Snippet, context_file, filed, journal_section, title
 from foreword.compose.shed import Past, TurnSettings, excluded, held_back, is_retry
 
 __all__ = [
@@ -12,14 +12,18 @@ __all__ = [
     "ComposeSettings",
     "Composed",
     "Past",
+    "Snippet",
     "TurnSettings",
     "compact",
+    "context_file",
     "count_tokens",
     "excluded",
+    "filed",
     "forget_counts",
     "held_back",
     "hot",
     "is_retry",
+    "journal_section",
     "stable",
     "title",
 ]

@@ -25,6 +25,8 @@ class Composed:
     tokens: int
     reason: str
     left_out: Sequence[tuple[str, str]] = ()
+    # The memories as they are shown, with how sure the gate was: what is written into a file is made of these.
+    shown: Sequence[render.Snippet] = ()
 
 
 def hot(chosen: Sequence[Judged], delivered: Collection[int], settings: ComposeSettings) -> Composed:
@@ -42,7 +44,7 @@ def hot(chosen: Sequence[Judged], delivered: Collection[int], settings: ComposeS
     text = ""
     for one in fresh[: settings.max_memories]:
         memory = one.candidate.memory
-        added = _fitting(shown, memory, tuple(one.candidate.terms), settings) if shown or not one.by_link else None
+        added = _fitting(shown, one, settings) if shown or not one.by_link else None
         if added is None:
             left_out.append((memory.id, NO_ROOM))
             continue
@@ -52,16 +54,15 @@ def hot(chosen: Sequence[Judged], delivered: Collection[int], settings: ComposeS
         return Composed(
             "", (), 0, "the budget is too small for any of it" if chosen else "nothing was chosen", left_out
         )
-    return Composed(text, tuple(one.memory for one in shown), count_tokens(text), "", left_out)
+    return Composed(text, tuple(one.memory for one in shown), count_tokens(text), "", left_out, tuple(shown))
 
 
-def _fitting(
-    shown: Sequence[render.Snippet], memory: Memory, terms: tuple[str, ...], settings: ComposeSettings
-) -> render.Snippet | None:
+def _fitting(shown: Sequence[render.Snippet], one: Judged, settings: ComposeSettings) -> render.Snippet | None:
     """The longest snippet that keeps the whole brief within its caps; None when not even a short one does."""
+    memory, terms = one.candidate.memory, tuple(one.candidate.terms)
     room = settings.max_snippet_chars
     while True:
-        candidate = render.Snippet(memory, snippet(memory.text, terms, room))
+        candidate = render.Snippet(memory, snippet(memory.text, terms, room), one.confidence)
         text = render.hot([*shown, candidate], settings.style)
         if len(text) <= settings.max_hot_chars and count_tokens(text) <= settings.max_hot_tokens:
             return candidate

@@ -1,13 +1,13 @@
 """One brief, several renderings. Each is a frame that no memory inside it can close: in Markdown every line is quoted,
-in XML everything is escaped, in plain text a memory is one line. No clock anywhere: the same memories give the same
-bytes."""
+in XML everything is escaped, in plain text and in files a memory is one line. No clock in anything that is injected:
+the same memories give the same bytes. Only what is written into a file bears its time."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from foreword.model import Memory, Origin, Style, frames
 from foreword.patterns import lazy
@@ -21,6 +21,9 @@ _INVISIBLE = lazy(r"[\u00ad\u180e\u200b\u200e\u200f\u2060-\u2064]")
 # A memory that writes our own marks must not look like the end of its frame, or like a second memory in it.
 _PLAIN_MARK = lazy(rf"\[(?=[\s\u200c\u200d]*/?[\s\u200c\u200d]*(?:{frames.RECALL}|{frames.INDEX}))", re.IGNORECASE)
 _LIST_MARK = lazy(r"^([\s\u200c\u200d]*(?:[-*+>]|\d+[.)]))(?=\s)")
+# In a file: what would open a comment or a tag, and the stars that our own bold and italics are made of.
+_OPENS = lazy(r"<(?=[!/?A-Za-z])")
+_STAR = lazy(r"(\\*)\*")
 _LABELS = {
     Origin.OWNER: "the user said",
     Origin.AGENT: "the agent said",
@@ -36,6 +39,7 @@ class Snippet:
 
     memory: Memory
     text: str
+    confidence: float = 0.0
 
 
 def hot(snippets: Sequence[Snippet], style: Style) -> str:
@@ -82,6 +86,60 @@ def compact(summaries: Sequence[Memory], entries: Sequence[Memory]) -> str:
         return ""
     lines = _listing(summaries, entries, f"Recent observations ({len(entries)} entries):")
     return "\n".join([*lines, frames.COMPACT_END])
+
+
+def context_file(snippets: Sequence[Snippet], *, at: float) -> str:
+    """What a context file holds from `at` on; nothing at all for none."""
+    if not snippets:
+        return ""
+    scores = [one.confidence for one in snippets]
+    stamp = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    low, high = f"{min(scores):.2f}", f"{max(scores):.2f}"
+    many = f"{len(snippets)} relevant {'memory' if len(snippets) == 1 else 'memories'}"
+    lines = [
+        f"{frames.CONTEXT_BEGIN} ts={stamp} query_score={high} -->",
+        frames.CONTEXT_HEADING,
+        "",
+        f"{many}, similarity {high if low == high else f'{low} to {high}'}: {frames.NOTICE}.",
+        "",
+        *(
+            f"{number}. **[{_day(one.memory)}]** {_in_a_list(one)} *(score: {one.confidence:.2f})*"
+            for number, one in enumerate(snippets, start=1)
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def journal_section(snippets: Sequence[Snippet], *, session: str, query: str, at: float) -> str:
+    """What a journal keeps of a session's first brief of the day; the ids say which memories it is made of."""
+    lines = [
+        frames.journal_mark(session),
+        "## Recalled memory",
+        "",
+        f"- Time: {datetime.fromtimestamp(at).strftime('%H:%M')}",
+        f"- Query: {filed(query)}",
+        "",
+        *(
+            f"{number}. {one.confidence:.0%} `{one.memory.id}` [{_day(one.memory)}] {_in_a_list(one)}"
+            for number, one in enumerate(snippets, start=1)
+        ),
+        frames.JOURNAL_END,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _in_a_list(one: Snippet) -> str:
+    """A person's own words stand alone; whose others are, is said."""
+    said = filed(one.text)
+    if one.memory.origin is Origin.OWNER:
+        return said
+    # Round brackets close what they open, so a name in them must not have any; see `_about`.
+    return f"({filed(_label(one.memory)).translate({40: None, 41: None})}) {said}"
+
+
+def filed(text: str) -> str:
+    """One line that opens no comment and no tag, and has no star that could pass for one of ours."""
+    return _STAR.sub(lambda found: found[1] * 2 + r"\*", _OPENS.sub("&lt;", _one_line(text)))
 
 
 def _listing(summaries: Sequence[Memory], entries: Sequence[Memory], entries_heading: str) -> list[str]:

@@ -105,13 +105,15 @@ class Style(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What the model is given. Empty text means nothing at all: no wrapper around nothing."""
+    """What the model is given. Empty text means nothing at all: no wrapper around nothing. `file` is the context file
+    that holds it, where one does; with an empty text, it alone carries the memories."""
 
     text: str = ""
     memories: Sequence[str] = field(default_factory=tuple)
     tokens: int = 0
     reason: str = ""
     receipt: str = ""
+    file: str = ""
 
     def __bool__(self) -> bool:
         return bool(self.text)

@@ -36,8 +36,23 @@ _PLAIN = lazy(
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 _MARKDOWN = lazy(rf"^[ \t]*> \*\*({RECALL}|{INDEX})\*\*.*\n?(?:[ \t]*>.*\n?)*", re.IGNORECASE | re.MULTILINE)
-_ETHOS_BEGIN = "<!-- ethos:context"
-_ETHOS = lazy(_ETHOS_BEGIN + r"\b[^>]{0,200}-->\s*(?:## 🧠 Memory Context.*?)?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+# The first words of a context file: a file that begins otherwise is not ours.
+CONTEXT_BEGIN = "<!-- ethos:context"
+CONTEXT_HEADING = "## 🧠 Memory Context"
+JOURNAL_BEGIN = "<!-- adaptive-memory:session="
+JOURNAL_END = "<!-- /adaptive-memory -->"
+_ETHOS = lazy(
+    CONTEXT_BEGIN + r"\b[^>]{0,200}-->\s*(?:" + CONTEXT_HEADING + r".*?)?(?=^## |\Z)", re.DOTALL | re.MULTILINE
+)
+
+_JOURNAL = lazy(re.escape(JOURNAL_BEGIN) + r".*?(?:" + re.escape(JOURNAL_END) + r"|\Z)", re.DOTALL)
+_PLAIN_IN_A_KEY = lazy(r"[^A-Za-z0-9:._@+|-]|-(?=-)")
+
+
+def journal_mark(session: str) -> str:
+    """The line by which a session's section is known in a journal. Whatever the key is, it cannot end the comment."""
+    key = _PLAIN_IN_A_KEY.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8")), session)
+    return f"{JOURNAL_BEGIN}{key} -->"
 
 
 def strip_frames(text: str) -> str:
@@ -49,8 +64,10 @@ def strip_frames(text: str) -> str:
     if "foreword" in low or "open_mem_" in low:
         for frame in (_XML, _PLAIN, _MARKDOWN):
             text = frame.sub("", text)
-    if _ETHOS_BEGIN in text:
+    if CONTEXT_BEGIN in text:
         text = _ETHOS.sub("", text)
+    if JOURNAL_BEGIN in text:
+        text = _JOURNAL.sub("", text)
     return _COMPACT.sub("", text) if compact else text
 
 

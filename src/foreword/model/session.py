@@ -88,7 +88,8 @@ class Ask:
     """What a host is about to send to its model. `holds_session` tells that the model still has before it what was said
     in this session since its last compaction: then none of that is given again. `ahead` tells that the message has come
     and its prompt is yet to be built: what is found is laid ready, and nothing counts as given. `trigger` and
-    `provenance` are what the host says of the run: what set it off, and where its input came from."""
+    `provenance` are what the host says of the run: what set it off, and where its input came from. `workspace` is the
+    folder in which the session's agent works, for hosts that tell it nowhere else; see `lanes`."""
 
     text: str
     session: str = ""
@@ -102,6 +103,7 @@ class Ask:
     ahead: bool = False
     trigger: str = ""
     provenance: str = ""
+    workspace: str = ""
 
 
 class Outcome(StrEnum):

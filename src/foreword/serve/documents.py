@@ -56,13 +56,15 @@ class ResultDocument(TypedDict):
 
 
 class BriefDocument(TypedDict):
-    """What to put into the prompt, "" for nothing; which memories it is made of, why, and the id of its receipt."""
+    """What to put into the prompt, "" for nothing; which memories it is made of, why, and the id of its receipt. `file`
+    is the context file that holds them, where one does: with it and no text, they reach the model by the file alone."""
 
     text: str
     memories: list[str]
     tokens: int
     reason: str
     receipt: str
+    file: str
 
 
 class RecordedDocument(TypedDict):
@@ -158,6 +160,7 @@ def brief(one: Brief) -> BriefDocument:
         "tokens": one.tokens,
         "reason": one.reason,
         "receipt": one.receipt,
+        "file": one.file,
     }
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from foreword.engine import Foreword
-from foreword.errors import ForewordError
+from foreword.errors import ForewordError, StoreError
 from foreword.settings import PROJECT_FILE, config_file, load
 from foreword.store import FILE_NAME
 
@@ -80,6 +80,7 @@ class Room:
         if held is None:
             return
         self._free.wait_for(lambda: held.users == 0, timeout=_LEAVE_WITHIN_S)
+        _clear(held.engine)
         held.engine.close()
 
     def _open(self) -> _Held:
@@ -92,6 +93,8 @@ class Room:
             loaded = load(environ=self._environ)
             self.settings = loaded.settings
             engine = Foreword.open(settings=loaded)
+            # What one that was killed left there is of a turn long past.
+            _clear(engine)
         except ForewordError as error:
             self._failure = (now, error)
             raise
@@ -117,6 +120,14 @@ class Room:
                 loaded = load(project=Path(project), environ=self._environ)
                 known = held.projects[project] = (stamp, held.engine.under(loaded))
         return known[1]
+
+
+def _clear(engine: Foreword) -> None:
+    """Nobody keeps the context files true while no engine is open."""
+    try:
+        engine.clear_files()
+    except StoreError:
+        return  # the store cannot say which they are; the next engine that can asks it again
 
 
 def _stamp(file: str) -> _Stamp:

@@ -65,7 +65,8 @@ class BriefPayload(Place, total=False):
     """What the host is about to send to its model. After `deadline_ms` nothing is given, and the receipt says so. With
     `holds_session` nothing is given that the session itself recorded since its last compaction. With `ahead` nothing is
     given yet: what is found is laid ready for the same request without it, when the prompt is built. `trigger` and
-    `provenance` are what the host says of the run."""
+    `provenance` are what the host says of the run. `workspace` is the
+    folder in which the agent works, from a host that does not call `bootstrap`."""
 
     text: Required[str]
     at: float
@@ -73,6 +74,7 @@ class BriefPayload(Place, total=False):
     ahead: bool
     trigger: str
     provenance: str
+    workspace: str
     deadline_ms: float
 
 
@@ -139,10 +141,13 @@ class GetAnswer(TypedDict):
 
 
 class ForgetAnswer(TypedDict):
-    """How many memories, and receipts that named or quoted them, are gone."""
+    """How many memories, receipts that named or quoted them, and sections of journals are gone; `left` are notes in
+    which a section had to be left."""
 
     memories: int
     receipts: int
+    sections: int
+    left: list[str]
 
 
 class WhyAnswer(TypedDict):
@@ -163,7 +168,8 @@ class WorkspaceFileDocument(TypedDict):
 
 class BootstrapAnswer(TypedDict):
     """What a session of this kind gets of its workspace: `keep` of what the host loaded, and `add`. With `enabled`
-    false the host's own choice stands."""
+    false the host's own choice stands. `context_file` is the file that a brief of this session is written into, ""
+    where none is: who gets no answer to a brief empties it."""
 
     enabled: bool
     kind: str
@@ -173,6 +179,7 @@ class BootstrapAnswer(TypedDict):
     missing: list[str]
     tokens: dict[str, int]
     problems: list[str]
+    context_file: str
 
 
 class FeedbackAnswer(TypedDict):
@@ -201,6 +208,7 @@ class StatusAnswer(TypedDict):
     profile: str
     embedder: dict[str, Any]
     excluded: dict[str, list[str]]
+    lanes: dict[str, Any]
     warnings: list[str]
     daemon: NotRequired[dict[str, Any]]
 
@@ -311,6 +319,7 @@ def _bootstrap(engine: Foreword, payload: dict[str, Any]) -> BootstrapAnswer:
         "missing": list(found.missing),
         "tokens": dict(found.tokens),
         "problems": list(found.problems),
+        "context_file": found.context_file,
     }
 
 
@@ -324,7 +333,12 @@ def _forget(engine: Foreword, payload: dict[str, Any]) -> ForgetAnswer:
     if payload:
         engine.get(ids, **_place(payload))
     forgotten = engine.forget(ids)
-    return {"memories": forgotten.memories, "receipts": forgotten.receipts}
+    return {
+        "memories": forgotten.memories,
+        "receipts": forgotten.receipts,
+        "sections": forgotten.sections,
+        "left": list(forgotten.left),
+    }
 
 
 def _why(engine: Foreword, payload: dict[str, Any]) -> WhyAnswer:

@@ -133,9 +133,25 @@ class Frozen:
 
 
 @dataclass(frozen=True, slots=True)
+class LaneFile:
+    """A file in a workspace that is Foreword's: for which session it was written last, whether it `holds` anything, and
+    the `problem` that kept it from being written."""
+
+    path: str
+    agent: str
+    key: str
+    holds: bool
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Forgotten:
+    """`sections` were taken out of journals; what is `left` holds some that could not be."""
+
     memories: int = 0
     receipts: int = 0
+    sections: int = 0
+    left: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +246,22 @@ class Store(Protocol):
     def freeze(self, session: Session, part: Frozen, *, instead_of: Frozen | None = None) -> Frozen | None:
         """Keep the session's stable part. The first one wins, also between processes; returns the one that is kept, or
         None when a memory in it has been forgotten meanwhile."""
+
+    # Workspaces, by agent and the host's own session key.
+    def keep_workspace(self, agent: str, key: str, path: str, *, wait_ms: float | None = None) -> None:
+        """In which folder the session's agent works, from now on. Goes when the last of the session is forgotten.
+        Raises StoreBusy when the store could not be written within `wait_ms`."""
+
+    def workspace(self, agent: str, key: str) -> str:
+        """As it was told last, or ""."""
+
+    def workspaces(self) -> list[str]:
+        """Every folder once."""
+
+    def keep_lane_file(self, file: LaneFile, *, wait_ms: float | None = None) -> None:
+        """In place of what was known of the same path. Raises StoreBusy as `keep_workspace` does."""
+
+    def lane_files(self) -> list[LaneFile]: ...
 
     # Receipts. Each comes back as it was settled, with its `id` and its `feedback`, "" while there is none.
     def receipt(self, row: int) -> dict[str, Any] | None: ...

@@ -13,7 +13,7 @@ from typing import Any
 from foreword.errors import StoreDamaged, StoreError
 from foreword.model import Audience, Feedback, Kind, Memory, Origin, Scope, Session, SessionKind
 from foreword.store.connection import FILE_NAME, Connections
-from foreword.store.contract import Census, Draft, Floats, Forgotten, Frozen, Mark, Turn, Written
+from foreword.store.contract import Census, Draft, Floats, Forgotten, Frozen, LaneFile, Mark, Turn, Written
 from foreword.store.index import Index, IndexView, pack_vector, pack_words
 
 _MEMORY = (
@@ -143,6 +143,10 @@ class SqliteStore:
                 " AND NOT EXISTS (SELECT 1 FROM receipt WHERE receipt.session = session.key)"
                 " AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.session = session.row)",
                 (json.dumps(places),),
+            )
+            connection.execute(
+                "DELETE FROM workspace WHERE NOT EXISTS (SELECT 1 FROM session WHERE session.agent = workspace.agent"
+                f" AND {_under('session.key', 'workspace.key')})"
             )
             connection.execute("UPDATE counter SET value = value + 1 WHERE name = 'forgets'")
             connection.execute("UPDATE counter SET value = 1 WHERE name = 'unswept'")
@@ -464,6 +468,33 @@ class SqliteStore:
             )
             kept = connection.execute("SELECT stable, stable_rows FROM session WHERE row = ?", (row,)).fetchone()
         return Frozen(kept[0], tuple(json.loads(kept[1])))
+
+    # Workspaces
+
+    def keep_workspace(self, agent: str, key: str, path: str, *, wait_ms: float | None = None) -> None:
+        with self._connections.writing(synced=False, wait_ms=wait_ms) as connection:
+            connection.execute("INSERT OR REPLACE INTO workspace VALUES (?, ?, ?)", (agent, key, path))
+
+    def workspace(self, agent: str, key: str) -> str:
+        with self._connections.reading() as connection:
+            found = connection.execute("SELECT path FROM workspace WHERE agent = ? AND key = ?", (agent, key))
+            return next((str(path) for (path,) in found), "")
+
+    def workspaces(self) -> list[str]:
+        with self._connections.reading() as connection:
+            return [path for (path,) in connection.execute("SELECT DISTINCT path FROM workspace ORDER BY path")]
+
+    def keep_lane_file(self, file: LaneFile, *, wait_ms: float | None = None) -> None:
+        with self._connections.writing(synced=False, wait_ms=wait_ms) as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO lane_file VALUES (?, ?, ?, ?, ?)",
+                (file.path, file.agent, file.key, file.holds, file.problem),
+            )
+
+    def lane_files(self) -> list[LaneFile]:
+        with self._connections.reading() as connection:
+            found = connection.execute("SELECT path, agent, key, holds, problem FROM lane_file ORDER BY path")
+            return [LaneFile(path, agent, key, bool(holds), problem) for path, agent, key, holds, problem in found]
 
     # Receipts
 

@@ -239,6 +239,25 @@ var Foreword = class {
   }
 };
 
+// kit/context.ts
+import { constants } from "node:fs";
+import { open as open2 } from "node:fs/promises";
+var MARK = "<!-- ethos:context";
+async function empty(path) {
+  if (!path) return;
+  try {
+    const file = await open2(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(MARK.length), 0, MARK.length, 0);
+      if (buffer.subarray(0, bytesRead).toString() === MARK) await file.truncate(0);
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return;
+  }
+}
+
 // openclaw/state.ts
 var Few = class extends Map {
   constructor(most = 500) {
@@ -288,6 +307,9 @@ function person(place) {
 // openclaw/bootstrap.ts
 var SURVIVES = "AGENTS.md";
 var FILTERED = /* @__PURE__ */ new Set(["subagent", "heartbeat_cron"]);
+function emptied(place, state) {
+  return empty(state.files.get(conversation(place))?.context_file);
+}
 async function choose(event, foreword, state, warn) {
   const context = event.context;
   const loaded = context?.bootstrapFiles;
@@ -296,6 +318,7 @@ async function choose(event, foreword, state, warn) {
   const place = placeOf({ sessionKey: event.sessionKey ?? context.sessionKey, agentId: context.agentId });
   const files = loaded.filter((one) => !one.missing).map((one) => one.name);
   const answer = await foreword.call("bootstrap", { ...place, workspace: context.workspaceDir, files });
+  if (!answer) await emptied(place, state);
   const chosen = answer ?? state.files.get(conversation(place));
   if (answer) state.files.set(conversation(place), answer);
   if (!chosen?.enabled) return;
@@ -435,7 +458,7 @@ async function askAhead(event, context, foreword, state) {
 }
 function given(prompt, turn, foreword, state) {
   const place = placeOf(turn);
-  if (state.off.has(conversation(place))) return Promise.resolve(void 0);
+  if (state.off.has(conversation(place))) return emptied(place, state).then(() => void 0);
   const known = turn.runId ? state.runs.get(turn.runId) : void 0;
   if (known) return known;
   const found = foundFor(prompt.trim(), turn, place, foreword, state);
@@ -451,8 +474,9 @@ async function foundFor(text, turn, place, foreword, state) {
   return { ...hot && { prependContext: hot }, ...stable && { appendSystemContext: stable } };
 }
 async function asked(text, turn, place, foreword, state) {
-  if (!text) return "";
+  if (!text) return emptied(place, state).then(() => "");
   const brief = await foreword.call("brief", { ...place, ...set(turn), text, holds_session: true });
+  if (!brief) await emptied(place, state);
   state.last.set(person(place), { receipt: brief?.receipt ?? "", failure: brief ? "" : foreword.lastFailure });
   return brief?.text ?? "";
 }
