@@ -89,8 +89,10 @@ def test_an_agent_and_a_topic_may_have_sets_of_their_own(gateway: Gateway, sessi
 def test_the_host_s_own_listing_has_the_files_that_foreword_counted(gateway: Gateway, settings: Settings) -> None:
     settings(CHOOSING)
     gateway.write("What shall we do next week?", 777)
-    listing = gateway.write("/context list", 777).text
-    injected = re.findall(r"- (\S+\.md): OK \| raw \d+ chars \(~\d+ tok\) \| injected (\d+) chars", listing)
+    # As a channel shows it: with marks of its own around names.
+    listing = re.sub(r"<[^>]*>", "", gateway.write("/context list", 777).text)
+    injected = re.findall(r"(\S+\.md): OK \| raw \d+ chars \(~\d+ tok\) \| injected (\d+) chars", listing)
+    assert injected, listing
     chars = {Path(name).name: int(number) for name, number in injected}
     place = {"session": "agent:main:main", "agent": "main", "workspace": str(gateway.workspace)}
     counted = gateway.call("bootstrap", **place, files=["SOUL.md", "USER.md", "AGENTS.md", "IDENTITY.md", "MEMORY.md"])
