@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from foreword.cli.call import Call, Exit
 from foreword.cli.daemon import client_of, environ_of
@@ -43,9 +44,11 @@ def add(verbs: Verbs) -> None:
             example=f"foreword {name} install --dry-run\nforeword {name} check\nforeword {name} remove",
         )
         parser.add_argument("what", choices=tuple(_OPTIONS), help="what to do")
-        parser.add_argument(
-            "--config", metavar="FILE", help=f"{title}'s settings file; without it, where {title} looks"
-        )
+        where = parser.add_mutually_exclusive_group()
+        where.add_argument("--config", metavar="FILE", help=f"{title}'s settings file; without it, where {title} looks")
+        if INSTALLERS[name].in_projects:
+            where.add_argument("--global", action="store_true", help="in your own settings, for every project (usual)")
+            where.add_argument("--project", action="store_true", help="in the settings of this folder, for it alone")
         parser.add_argument("--dry-run", action="store_true", help="show the diff, and change nothing")
         parser.add_argument("--yes", action="store_true", help="install: do not ask, for scripts")
         parser.add_argument(
@@ -90,6 +93,8 @@ class _Here:
         """The host's settings file. Raises HostError where the host is not here."""
         if named := self.call.args.config:
             return Path(os.path.abspath(os.path.expanduser(named)))
+        if self.project:
+            return self.host.project_file(self.project)
         file: Path = self.host.config_file(os.environ)
         if not file.exists() and self.program is None:
             raise HostError(
@@ -99,9 +104,17 @@ class _Here:
         return file
 
     @property
+    def project(self) -> Path | None:
+        """The folder for which alone it is meant."""
+        return Path.cwd() if getattr(self.call.args, "project", False) else None
+
+    @property
     def folder(self) -> Path:
-        """What Foreword keeps of its install in this host."""
-        return Path(os.path.abspath(self.call.home)) / "hosts" / self.name
+        """What Foreword keeps of its install in this host. A project's is apart: each is removed by itself."""
+        folder = Path(os.path.abspath(self.call.home)) / "hosts" / self.name
+        if self.project is None:
+            return folder
+        return folder / f"project-{crc32(os.fsencode(self.project)):08x}"
 
     @property
     def installation(self) -> installation.Installation:

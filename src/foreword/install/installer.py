@@ -54,6 +54,8 @@ class Installer:
     name: str
     title: str
     grant: str
+    # Whether a project may have settings of its own that load Foreword there alone.
+    in_projects = False
 
     @property
     def program(self) -> str:
@@ -66,6 +68,10 @@ class Installer:
 
     def config_file(self, environ: Mapping[str, str]) -> Path:
         """The host's settings file, by the host's own rule."""
+        raise NotImplementedError
+
+    def project_file(self, folder: Path) -> Path:
+        """The host's settings file of a project."""
         raise NotImplementedError
 
     def read(self, file: Path) -> dict[str, Any]:
