@@ -55,8 +55,11 @@ def _prompt(told: Told) -> Hook:
     if quoted := _QUOTED.match(words.strip()):
         words = quoted[1].replace('\\"', '"')
     read = prompt(plain)(replace(told, document={**told.document, "prompt": words}))
+    if told.hint("parentID"):
+        # The agent that sends another says what it is to do; that is no person's word.
+        read = replace(read, records=())
     if read.asks and told.hint("source") == "resume":
-        return replace(read, asks=(*compact(silent)(told).asks, *read.asks))
+        read = replace(read, asks=(*compact(silent)(told).asks, *read.asks))
     return read
 
 
