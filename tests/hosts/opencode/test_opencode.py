@@ -56,12 +56,14 @@ class TestOpenCode(Conformance):
     @pytest.mark.proves("B3")
     def test_every_step_of_a_turn_has_what_the_first_had(self, host: OpenCode) -> None:
         host.remember("The ropewalk is 312 paces long, says the harbour master.")
-        asked = "How many paces long is the ropewalk?"
-        turn = host.turn(f'{asked} [[tool:glob {{"pattern": "*.md"}}]]')
-        first, second = turn.requests
-        assert "312 paces" in first.newest
-        assert second.body["messages"][: len(first.body["messages"])] == first.body["messages"]
-        assert second.whole.count("312 paces") == 1
+        session = host.new_session()
+        before = host.turn("How many paces long is the ropewalk?", session=session).request
+        assert "312 paces" in before.newest
+        turn = host.turn('Look around, please. [[tool:glob {"pattern": "*.md"}]]', session=session)
+        for one, other in pairwise([before, *turn.requests]):
+            assert other.body["messages"][: len(one.body["messages"])] == one.body["messages"]
+        assert len(turn.requests) == 2
+        assert turn.requests[-1].whole.count("312 paces") == 1
 
     @pytest.mark.proves("P4")
     def test_a_title_is_asked_for_without_anything_of_foreword_s(self, host: OpenCode) -> None:
