@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -100,10 +100,10 @@ class WorkspaceFiles:
     enabled: bool
     reason: str
     keep: Sequence[str]
-    add: Sequence[bootstrap.WorkspaceFile]
-    missing: Sequence[str]
-    tokens: Mapping[str, int]
-    problems: Sequence[str]
+    add: Sequence[bootstrap.WorkspaceFile] = ()
+    missing: Sequence[str] = ()
+    tokens: Mapping[str, int] = field(default_factory=dict)
+    problems: Sequence[str] = ()
     context_file: str = ""
 
 
@@ -562,27 +562,34 @@ class Foreword:
         self, session: str, workspace: str | Path, loaded: Sequence[str], **where: Unpack[Where]
     ) -> WorkspaceFiles:
         """Which of the workspace files a session of this kind gets: what to keep of those that the host has loaded, and
-        what to add, with its text. Switched off, all is kept as it is."""
+        what to add, with its text. Switched off, all is kept as it is and no file is read: a turn waits for this."""
         place = place_of(session, where, self._settings.owner)
         kind, settings = place.kind.kind, self._settings.bootstrap
         file = self._begun(place, str(Path(workspace).expanduser())) if self._settings.lanes.to_disk else ""
+        warnings = [place.kind.warning] if place.kind.warning else []
+        if not settings.enabled:
+            return WorkspaceFiles(
+                kind=kind,
+                enabled=False,
+                reason="workspace files are left to the host",
+                keep=tuple(dict.fromkeys(loaded)),
+                problems=warnings,
+                context_file=file,
+            )
         chosen = bootstrap.choose(kind, place.agent, topic_of(place.host_key), settings)
         folder = Path(workspace).expanduser()
         # What a context file holds is for whoever asked last in this workspace, and at bootstrap no host tells who asks
         # now. So it is never read here: what is for this turn goes beside the message.
-        beside = [name for name in chosen.names if settings.enabled and lanes.is_context_file(name)]
+        beside = [name for name in chosen.names if lanes.is_context_file(name)]
         wanted = dict.fromkeys(name for name in (*loaded, *chosen.names) if name not in beside)
         present = {one.name: one for one in bootstrap.read(folder, wanted)}
-        names = tuple(dict.fromkeys(chosen.names if settings.enabled else loaded))
         reason = chosen.reason + "".join(f"; what {name} would hold comes beside the message" for name in beside)
-        found = [present[name] for name in names if name in present]
-        problems = [one.problem for one in present.values() if one.problem]
-        if place.kind.warning:
-            problems.append(place.kind.warning)
+        found = [present[name] for name in dict.fromkeys(chosen.names) if name in present]
+        problems = [one.problem for one in present.values() if one.problem] + warnings
         return WorkspaceFiles(
             kind=kind,
-            enabled=settings.enabled,
-            reason=reason if settings.enabled else "workspace files are left to the host",
+            enabled=True,
+            reason=reason,
             keep=tuple(one.name for one in found if one.name in loaded),
             add=tuple(one for one in found if one.name not in loaded and one.text is not None),
             missing=tuple(one.name for one in found if one.text is None),
