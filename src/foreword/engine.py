@@ -39,7 +39,7 @@ from foreword.model import (
     row_of,
     runs_of,
 )
-from foreword.place import Place, Where, in_project, kept, place_of, scope_of
+from foreword.place import DEFAULT_AGENT, Place, Where, in_project, kept, place_of, scope_of
 from foreword.providers import Embedder, open_embedder
 from foreword.recall import Query, asks_the_same, bag, density, intent, may_follow, recall, spread, understand
 from foreword.recent import Answered, Decided, Recent, fingerprint
@@ -105,6 +105,25 @@ class WorkspaceFiles:
     tokens: Mapping[str, int] = field(default_factory=dict)
     problems: Sequence[str] = ()
     context_file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceContext:
+    """The workspace files of one kind of session; `missing` are those of its set that are not there."""
+
+    kind: SessionKind
+    enabled: bool
+    files: Sequence[bootstrap.Listed]
+    missing: Sequence[str]
+    problems: Sequence[str]
+
+    @property
+    def before_tokens(self) -> int:
+        return sum(one.tokens for one in self.files if one.before)
+
+    @property
+    def after_tokens(self) -> int:
+        return sum(one.tokens for one in self.files if one.after)
 
 
 class Foreword:
@@ -596,6 +615,35 @@ class Foreword:
             tokens={one.name: compose.count_tokens(one.text) for one in present.values() if one.text is not None},
             problems=tuple(problems),
             context_file=file,
+        )
+
+    def context(self, session: str, workspace: str | Path, **where: Unpack[Where]) -> WorkspaceContext:
+        """What a session of this kind pays for its workspace files: as the host gives them by itself, and as the sets
+        would have it, whether they are switched on or not."""
+        place = place_of(session, where, self._settings.owner)
+        return self._context(place.kind.kind, place.agent, topic_of(place.host_key), workspace, place.kind.warning)
+
+    def contexts(self, workspace: str | Path, *, agent: str = "") -> list[WorkspaceContext]:
+        """The same for every kind of session that an agent may have."""
+        return [self._context(kind, agent or DEFAULT_AGENT, "", workspace, "") for kind in SessionKind]
+
+    def _context(
+        self, kind: SessionKind, agent: str, topic: str, workspace: str | Path, warning: str
+    ) -> WorkspaceContext:
+        folder = Path(workspace).expanduser()
+        if not folder.is_dir():
+            raise BadInput(f"{folder} is not a folder.", hint="Name the agent's workspace with --workspace.")
+        chosen = bootstrap.choose(kind, agent, topic, self._settings.bootstrap)
+        loaded = bootstrap.loaded_by_host(kind)
+        found = bootstrap.read(folder, dict.fromkeys((*loaded, *chosen.names)))
+        tokens = {one.name: compose.count_tokens(one.text) for one in found if one.text is not None}
+        present = {one.name for one in found if one.text is not None or one.problem}
+        return WorkspaceContext(
+            kind=kind,
+            enabled=self._settings.bootstrap.enabled,
+            files=bootstrap.listing(kind, chosen, tokens, loaded),
+            missing=[name for name in chosen.names if name not in present],
+            problems=[one.problem for one in found if one.problem] + ([warning] if warning else []),
         )
 
     def _begun(self, place: Place, workspace: str) -> str:
