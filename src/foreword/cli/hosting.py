@@ -136,7 +136,18 @@ class _Here:
             program=str(Path(sys.executable).with_name("foreword")),
             daemon=(*(("/usr/bin/env", *told) if told else ()), *daemon, "--detach"),
             variables=(*((f"FOREWORD_HOME={home}",) if moved else ()), *told),
+            **self._door(),
         )
+
+    def _door(self) -> dict[str, str]:
+        """Only of a daemon that stays: one that ends when it is idle is started by a command, and not by a request."""
+        from foreword.serve.guard import token_in
+
+        serve, here = self.call.loaded.settings.serve, client_of(self.call).address
+        if not serve.port or serve.idle_minutes:
+            return {}
+        here.make()
+        return {"door": f"http://127.0.0.1:{serve.port}", "token": token_in(here.token)}
 
 
 def _install(here: _Here) -> int:
