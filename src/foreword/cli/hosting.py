@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -147,7 +149,18 @@ class _Here:
             program=str(Path(sys.executable).with_name("foreword")),
             daemon=(*(("/usr/bin/env", *told) if told else ()), *daemon, "--detach"),
             variables=(*((f"FOREWORD_HOME={home}",) if moved else ()), *told),
+            **self._door(),
         )
+
+    def _door(self) -> dict[str, str]:
+        """Only of a daemon that stays: one that ends when it is idle is started by a command, and not by a request."""
+        from foreword.serve.guard import token_in
+
+        serve, here = self.call.loaded.settings.serve, client_of(self.call).address
+        if not serve.port or serve.idle_minutes:
+            return {}
+        here.make()
+        return {"door": f"http://127.0.0.1:{serve.port}", "token": token_in(here.token)}
 
 
 def _install(here: _Here) -> int:
@@ -178,7 +191,7 @@ def _install(here: _Here) -> int:
     lines = [f"changed  {one}" for one in _folded(here, changed)]
     lines += [f"kept     {copy}, as it was" for copy in copies.values()]
     then = host.after(plan, config, here.wanted)
-    lines += [*notes, "", f"{then} `foreword {here.name} check` tells whether it did."]
+    lines += [*notes, "", f"{then} `foreword {here.name} check` tells whether it works."]
     call.answer({**data, "copies": copies}, lines)
     return Exit.OK
 
@@ -340,25 +353,54 @@ def _checks(here: _Here) -> Iterator[Check]:
         yield _turns(here, config)
 
 
-def _host_answers(here: _Here, program: str, *arguments: str) -> Any:
-    """What the host's own program answers, as JSON. Raises HostError."""
-    try:
-        done = subprocess.run(
-            [program, *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_HOST_ANSWERS_WITHIN_S,
-            check=False,
-        )
-        if done.returncode == 0:
-            return json.loads(done.stdout)
-    except subprocess.TimeoutExpired as error:
-        raise HostError(f"`{here.name}` did not answer within {_HOST_ANSWERS_WITHIN_S:g} s.") from error
-    except ValueError as error:
-        raise HostError(f"`{here.name} {arguments[0]}` did not answer with JSON.") from error
-    said = [line.strip() for line in printable(done.stderr or done.stdout).splitlines() if line.strip()]
-    raise HostError(f"`{here.name} {' '.join(arguments[:3])}` failed: {said[0][:200] if said else done.returncode}")
+def _host_answers(here: _Here, program: str, *arguments: str, said: Sequence[Mapping[str, Any]] = ()) -> Any:
+    """What the host's own program answers, as JSON: to its arguments, or to the last of the messages that are `said` to
+    it, one on a line. Raises HostError."""
+    name = " ".join((Path(program).name, *arguments[:3]))
+    with subprocess.Popen(
+        [program, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        late = threading.Timer(_HOST_ANSWERS_WITHIN_S, running.kill)
+        late.start()
+        try:
+            return _spoken_with(running, said) if said else _printed(running)
+        except (ValueError, OSError) as error:
+            if running.poll() == -signal.SIGKILL:
+                raise HostError(f"`{name}` did not answer within {_HOST_ANSWERS_WITHIN_S:g} s.") from error
+            raise HostError(f"`{name}` failed: {str(error)[:200]}") from error
+        finally:
+            late.cancel()
+            running.kill()
+
+
+def _printed(running: subprocess.Popen[str]) -> Any:
+    printed, complained = running.communicate()
+    if running.returncode == 0:
+        return json.loads(printed)
+    lines = [line.strip() for line in printable(complained or printed).splitlines() if line.strip()]
+    raise ValueError(lines[0] if lines else f"it ended with {running.returncode}")
+
+
+def _spoken_with(running: subprocess.Popen[str], said: Sequence[Mapping[str, Any]]) -> Any:
+    """One message after the other; those with an id are waited for, and the last one's result is answered."""
+    result: Any = None
+    assert running.stdin is not None
+    assert running.stdout is not None
+    for message in said:
+        running.stdin.write(json.dumps(message) + "\n")
+        running.stdin.flush()
+        if "id" not in message:
+            continue
+        answers = (json.loads(line) for line in running.stdout)
+        answer = next((one for one in answers if isinstance(one, dict) and one.get("id") == message["id"]), None)
+        if answer is None or "result" not in answer:
+            raise ValueError("it gave no answer")
+        result = answer["result"]
+    return result
 
 
 def _daemon(here: _Here, command: Sequence[str]) -> Check:

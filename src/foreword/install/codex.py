@@ -3,6 +3,7 @@ looked at it and trusts it, and that step is the user's: nothing here takes it."
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -73,13 +74,34 @@ class Codex(Installer):
         if member(config, ("features", "hooks")) is False:
             step = f"Take features.hooks out of {file}."
             yield Check("hooks", "fail", "Hooks are switched off (features.hooks).", step)
-        if member(config, _SERVER) != _server(wanted):
+        if any(member(config, (*_SERVER, key)) != value for key, value in _server(wanted).items()):
             yield Check("tools", "warn", "mem-search and mem-get are not offered by this Foreword", self.again)
         else:
             yield Check("tools", "ok", "mem-search and mem-get are offered")
 
     def running(self, config: Mapping[str, Any], ask: Answers, wanted: Wanted) -> Iterator[Check]:
-        return iter(())
+        here = {"name": "foreword", "title": "Foreword", "version": "1"}
+        said = [
+            {"id": 1, "method": "initialize", "params": {"clientInfo": here}},
+            {"method": "initialized"},
+            {"id": 2, "method": "hooks/list", "params": {"cwds": [os.getcwd()]}},
+        ]
+        try:
+            listed = ask("app-server", said=said)
+        except HostError as error:
+            yield Check("trust", "warn", f"Codex cannot be asked whether it trusts the hooks: {error}", _TRUST)
+            return
+        known = [hook for folder in member(listed, ("data",)) or () for hook in member(folder, ("hooks",)) or ()]
+        ours = {wanted.line("hook", self.name, event) for event in HOSTS[self.name].events}
+        found = [hook for hook in known if member(hook, ("command",)) in ours]
+        if any(member(hook, ("trustStatus",)) not in ("trusted", "managed") for hook in found):
+            yield Check(
+                "trust", "fail", "You have not trusted Foreword's hooks yet, so Codex runs none of them.", _TRUST
+            )
+        elif any(member(hook, ("enabled",)) is False for hook in found) or len(found) < len(ours):
+            yield Check("trust", "fail", "Codex does not run all of Foreword's hooks.", "Look at /hooks in `codex`.")
+        else:
+            yield Check("trust", "ok", "Codex trusts the hooks")
 
 
 def _hooks(file: Path) -> Path:

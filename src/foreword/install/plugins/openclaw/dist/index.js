@@ -338,10 +338,15 @@ async function choose(event, foreword, state, warn) {
   if (!context.workspaceDir) return warn("the host told of no workspace: its files are left alone");
   const place = placeOf({ sessionKey: event.sessionKey ?? context.sessionKey, agentId: context.agentId });
   const files = loaded.filter((one) => !one.missing).map((one) => one.name);
-  const answer = await foreword.call("bootstrap", { ...place, workspace: context.workspaceDir, files });
-  if (!answer) await emptied(place, state);
-  const chosen = answer ?? state.files.get(conversation(place));
-  if (answer) state.files.set(conversation(place), answer);
+  const known = state.files.get(conversation(place));
+  const asked2 = foreword.call("bootstrap", { ...place, workspace: context.workspaceDir, files }).then(async (answer) => {
+    if (!answer) return emptied(place, state);
+    for (const problem of answer.problems.filter((one) => !known?.problems.includes(one))) warn(problem);
+    state.files.set(conversation(place), answer);
+  });
+  if (known && !known.enabled && !known.context_file) return;
+  await asked2;
+  const chosen = state.files.get(conversation(place));
   if (!chosen?.enabled) return;
   const kept = loaded.filter((one) => chosen.keep.includes(one.name));
   const added = chosen.add.map(({ name, path, content }) => ({ name, path, content, missing: false }));
