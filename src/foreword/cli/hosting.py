@@ -141,13 +141,13 @@ class _Here:
 
     def _door(self) -> dict[str, str]:
         """Only of a daemon that stays: one that ends when it is idle is started by a command, and not by a request."""
-        from foreword.serve.guard import token_in
+        from foreword.serve import guard
 
         serve, here = self.call.loaded.settings.serve, client_of(self.call).address
         if not serve.port or serve.idle_minutes:
             return {}
         here.make()
-        return {"door": f"http://127.0.0.1:{serve.port}", "token": token_in(here.token)}
+        return {"door": f"http://127.0.0.1:{serve.port}", "token": guard.token_in(here.token)}
 
 
 def _install(here: _Here) -> int:
