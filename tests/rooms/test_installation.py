@@ -231,3 +231,8 @@ def test_taking_out_by_hand_gives_the_bytes_that_were_there(value: dict[str, obj
     except ValueError:
         return
     assert installation._taken_out(file, changed.encode(), puts) == text.encode()
+
+
+def test_a_file_that_was_missing_is_written_for_people_to_read(tmp_path: Path) -> None:
+    made = edited(tmp_path / "settings.json", [Edit(("hooks", "Stop"), {"command": "x"}, item=True)])
+    assert made.after == b'{\n  "hooks": {\n    "Stop": [\n      {\n        "command": "x"\n      }\n    ]\n  }\n}\n'

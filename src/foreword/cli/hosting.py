@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -165,7 +166,7 @@ def _install(here: _Here) -> int:
     lines = [f"changed  {one}" for one in _folded(here, changed)]
     lines += [f"kept     {copy}, as it was" for copy in copies.values()]
     then = host.after(plan, config, here.wanted)
-    lines += [*notes, "", f"{then} `foreword {here.name} check` tells whether it did."]
+    lines += [*notes, "", f"{then} `foreword {here.name} check` tells whether it reaches the model."]
     call.answer({**data, "copies": copies}, lines)
     return Exit.OK
 
@@ -317,7 +318,7 @@ def _checks(here: _Here) -> Iterator[Check]:
     if not call.args.offline and all(one.state != "fail" for one in on_disk):
         if here.program is None:
             found = f"`{host.program}` is not on the path, so {host.title} itself was not asked"
-            yield Check("gateway", "warn", found, "Put it there, or leave it out with --offline.")
+            yield Check("program", "warn", found, "Put it there, or leave it out with --offline.")
         else:
             yield from host.running(config, partial(_host_answers, here, here.program), here.wanted)
     answers = _daemon(here, host.daemon(config, here.wanted))
@@ -327,8 +328,11 @@ def _checks(here: _Here) -> Iterator[Check]:
         yield _turns(here, config)
 
 
-def _host_answers(here: _Here, program: str, *arguments: str) -> Any:
-    """What the host's own program answers, as JSON. Raises HostError."""
+def _host_answers(here: _Here, program: str, *arguments: str, talk: Sequence[Mapping[str, Any]] = ()) -> Any:
+    """What the host's own program answers, as JSON; with `talk`, what it answers to the last of these requests, each a
+    line that it reads. Raises HostError."""
+    if talk:
+        return _host_replies(here, [program, *arguments], talk)
     try:
         done = subprocess.run(
             [program, *arguments],
@@ -346,6 +350,30 @@ def _host_answers(here: _Here, program: str, *arguments: str) -> Any:
         raise HostError(f"`{here.name} {arguments[0]}` did not answer with JSON.") from error
     said = [line.strip() for line in printable(done.stderr or done.stdout).splitlines() if line.strip()]
     raise HostError(f"`{here.name} {' '.join(arguments[:3])}` failed: {said[0][:200] if said else done.returncode}")
+
+
+def _host_replies(here: _Here, command: Sequence[str], talk: Sequence[Mapping[str, Any]]) -> Any:
+    """It ends when its input does, so that stays open until it has answered, or for as long as anybody waits."""
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as host:
+        impatience = threading.Timer(_HOST_ANSWERS_WITHIN_S, host.kill)
+        impatience.start()
+        try:
+            assert host.stdin is not None
+            assert host.stdout is not None
+            host.stdin.writelines(json.dumps(one) + "\n" for one in talk)
+            host.stdin.flush()
+            for line in host.stdout:
+                answer = json.loads(line)
+                if answer.get("id") == talk[-1]["id"] and "result" in answer:
+                    return answer["result"]
+        except (OSError, ValueError, AttributeError) as error:
+            raise HostError(f"`{here.name} {command[1]}` did not answer with JSON.") from error
+        finally:
+            impatience.cancel()
+            host.terminate()
+    raise HostError(f"`{here.name} {command[1]}` did not answer.")
 
 
 def _daemon(here: _Here, command: Sequence[str]) -> Check:

@@ -14,7 +14,7 @@ from foreword.install.installation import Change, Put, whole
 
 PLUGINS = Path(__file__).with_name("plugins")
 
-# Runs the host's own program and answers its JSON; raises HostError.
+# Runs the host's own program and answers its JSON, or its answer to the last line of a `talk`; raises HostError.
 Answers = Callable[..., Any]
 
 
