@@ -42,8 +42,10 @@ def test_check_asks_codex_whether_it_trusts_the_hooks(fresh: Codex) -> None:
     fresh.remember("The tide table hangs beside the harbour master's door.")
     assert "harbour master" in fresh.turn("Where does the tide table hang?").request.beside
     assert "reaches Codex's model" in fresh.foreword("codex", "check")
-    # Another command is another hook, which nobody has looked at.
+    # Trusting has changed the settings since the install; Codex must start with what is left of them.
     fresh.foreword("codex", "remove")
+    assert "harbour master" not in fresh.turn("Where does the tide table hang, again?").request.whole
+    # Another command is another hook, which nobody has looked at.
     fresh.foreword("codex", "install", "--yes", "--home", str(fresh.folder / "other"))
     assert "is not trusted" in fresh.foreword("codex", "check", "--home", str(fresh.folder / "other"), code=1)
     Client(address(fresh.environ, fresh.folder / "other")).stop()
