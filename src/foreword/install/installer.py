@@ -128,6 +128,8 @@ def shipped(name: str) -> dict[str, bytes]:
 def present(files: Mapping[str, bytes], folder: Path, again: str) -> Check:
     """Whether a folder holds these files as they are."""
     if gone := [name for name in files if not (folder / name).is_file()]:
+        if len(gone) == len(files):
+            return Check("plugin", "fail", "The plugin is not there.", again)
         return Check("plugin", "fail", f"{folder / gone[0]} is missing.", again)
     if any((folder / name).read_bytes() != data for name, data in files.items()):
         return Check("plugin", "warn", f"{folder}, of another version of Foreword", again)
