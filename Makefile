@@ -12,6 +12,9 @@ HOSTS := node24=node@24.21.0 openclaw=openclaw@2026.9.6 \
 HOSTS_FOLDER := $(or $(FOREWORD_HOSTS),$(HOME)/.cache/foreword-hosts)
 HOST_STAMPS := $(foreach host,$(HOSTS),$(HOSTS_FOLDER)/$(subst =,/.installed-,$(subst /,+,$(host))))
 comma := ,
+# The libraries of docs/how-to/python.md, in an environment of their own.
+LIBRARIES := tests/hosts/python/requirements.txt
+LIBRARIES_STAMP := $(HOSTS_FOLDER)/python/.installed
 
 .PHONY: help demo test lint fmt bench setup hosts reference clean
 
@@ -48,7 +51,7 @@ reference: .venv/run.stamp ## Write docs/reference and the wire's types again fr
 
 setup: .venv/dev.stamp $(NODE) ## Install everything that development needs
 
-hosts: $(HOST_STAMPS) ## Install the agent programs that tests/hosts runs (2 GB, in ~/.cache/foreword-hosts)
+hosts: $(HOST_STAMPS) $(LIBRARIES_STAMP) ## Install the agent programs that tests/hosts runs (2 GB, in ~/.cache/foreword-hosts)
 
 clean: ## Remove what the targets made
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache bench/out src/*.egg-info
@@ -81,3 +84,7 @@ $(HOST_STAMPS):
 	@echo "installing $(PACKAGES) into $(@D)"
 	@mkdir -p $(@D) && cd $(@D) && { [ -e package.json ] || echo '{"private": true}' > package.json; } \
 	&& npm install --save-exact --no-audit --no-fund --loglevel=error $(PACKAGES) >/dev/null && touch $(@F)
+
+$(LIBRARIES_STAMP): $(LIBRARIES)
+	@echo "installing the libraries of $< into $(@D)"
+	@$(PYTHON) -m venv $(@D) && $(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-compile --requirement $< && touch $@

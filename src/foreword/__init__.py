@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Session,
         Style,
     )
+    from foreword.prompter import Prompter
     from foreword.settings import Settings
 
 __version__ = "0.1.0"
@@ -46,6 +47,7 @@ __all__ = [
     "Memory",
     "Origin",
     "Outcome",
+    "Prompter",
     "Recorded",
     "Session",
     "Settings",
@@ -58,6 +60,7 @@ _ROOMS = {
     "Found": "engine",
     "ForewordError": "errors",
     "GatePolicy": "gate",
+    "Prompter": "prompter",
     "Settings": "settings",
 }
 

@@ -52,7 +52,7 @@ def test_only_doors_catch_everything() -> None:
     catchers = [
         f"{file.relative_to(ROOT)}:{node.lineno}"
         for file, tree in _modules()
-        if file.relative_to(SOURCE).parts[0] not in ("cli", "serve")
+        if file.relative_to(SOURCE).parts[0] not in ("cli", "prompter.py", "serve")
         for node in ast.walk(tree)
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or ast.unparse(node.type) in ("Exception", "BaseException"))

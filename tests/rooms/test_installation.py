@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from foreword.errors import HostError
 from foreword.install import installation
-from foreword.install.installation import EDITED, LEFT, NOTHING, REMOVED, RESTORED, Change, Edit, Installation
+from foreword.install.installation import EDITED, LEFT, NOTHING, REMOVED, RESTORED, Change, Edit, Installation, edited
 from foreword.record import redact
 
 ODD = '{\n  // mine\n  plugins: { allow: ["telegram"], }, /* more */ gateway: {port: 1}\n}\n'
@@ -231,3 +231,29 @@ def test_taking_out_by_hand_gives_the_bytes_that_were_there(value: dict[str, obj
     except ValueError:
         return
     assert installation._taken_out(file, changed.encode(), puts) == text.encode()
+
+
+def test_a_file_that_was_missing_is_written_for_people_to_read(tmp_path: Path) -> None:
+    made = edited(tmp_path / "settings.json", [Edit(("hooks", "Stop"), {"command": "x"}, item=True)])
+    assert made.after == b'{\n  "hooks": {\n    "Stop": [\n      {\n        "command": "x"\n      }\n    ]\n  }\n}\n'
+
+
+def test_a_table_of_ours_in_a_toml_file_that_was_changed_since_goes_with_its_header(
+    tmp_path: Path, folder: Path
+) -> None:
+    # Codex does not start while a server in its settings has no command.
+    file = tmp_path / "config.toml"
+    file.write_text('model = "a"\n')
+    edits = [Edit(("servers", "foreword", "command"), "x"), Edit(("servers", "foreword", "args"), ["y"])]
+    Installation(folder).apply([edited(file, edits)])
+    installed = file.read_text()
+    for since, left in (
+        ("\n[state]\nseen = 1\n", 'model = "a"\n\n[state]\nseen = 1\n'),
+        ("# mine\n", 'model = "a"\n\n[servers.foreword]\n# mine\n'),
+    ):
+        file.write_text(installed + since)
+        assert [one.said for one in Installation(folder).undoing()] == [EDITED]
+        assert [one.after for one in Installation(folder).undoing()] == [left.encode()]
+    file.write_text("other = 1\n" + installed)
+    Installation(folder).undo()
+    assert file.read_text() == 'other = 1\nmodel = "a"\n'

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -154,13 +153,13 @@ class _Here:
 
     def _door(self) -> dict[str, str]:
         """Only of a daemon that stays: one that ends when it is idle is started by a command, and not by a request."""
-        from foreword.serve.guard import token_in
+        from foreword.serve import guard
 
         serve, here = self.call.loaded.settings.serve, client_of(self.call).address
         if not serve.port or serve.idle_minutes:
             return {}
         here.make()
-        return {"door": f"http://127.0.0.1:{serve.port}", "token": token_in(here.token)}
+        return {"door": f"http://127.0.0.1:{serve.port}", "token": guard.token_in(here.token)}
 
 
 def _install(here: _Here) -> int:
@@ -191,7 +190,7 @@ def _install(here: _Here) -> int:
     lines = [f"changed  {one}" for one in _folded(here, changed)]
     lines += [f"kept     {copy}, as it was" for copy in copies.values()]
     then = host.after(plan, config, here.wanted)
-    lines += [*notes, "", f"{then} `foreword {here.name} check` tells whether it works."]
+    lines += [*notes, "", f"{then} `foreword {here.name} check` tells whether it reaches the model."]
     call.answer({**data, "copies": copies}, lines)
     return Exit.OK
 
@@ -343,7 +342,7 @@ def _checks(here: _Here) -> Iterator[Check]:
     if not call.args.offline and all(one.state != "fail" for one in on_disk):
         if here.program is None:
             found = f"`{host.program}` is not on the path, so {host.title} itself was not asked"
-            yield Check("gateway", "warn", found, "Put it there, or leave it out with --offline.")
+            yield Check("program", "warn", found, "Put it there, or leave it out with --offline.")
         else:
             yield from host.running(config, partial(_host_answers, here, here.program), here.wanted)
     answers = _daemon(here, host.daemon(config, here.wanted))
@@ -353,54 +352,52 @@ def _checks(here: _Here) -> Iterator[Check]:
         yield _turns(here, config)
 
 
-def _host_answers(here: _Here, program: str, *arguments: str, said: Sequence[Mapping[str, Any]] = ()) -> Any:
-    """What the host's own program answers, as JSON: to its arguments, or to the last of the messages that are `said` to
-    it, one on a line. Raises HostError."""
-    name = " ".join((Path(program).name, *arguments[:3]))
+def _host_answers(here: _Here, program: str, *arguments: str, talk: Sequence[Mapping[str, Any]] = ()) -> Any:
+    """What the host's own program answers, as JSON; with `talk`, what it answers to the last of these requests, each a
+    line that it reads. Raises HostError."""
+    if talk:
+        return _host_replies(here, [program, *arguments], talk)
+    try:
+        done = subprocess.run(
+            [program, *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_HOST_ANSWERS_WITHIN_S,
+            check=False,
+        )
+        if done.returncode == 0:
+            return json.loads(done.stdout)
+    except subprocess.TimeoutExpired as error:
+        raise HostError(f"`{here.name}` did not answer within {_HOST_ANSWERS_WITHIN_S:g} s.") from error
+    except ValueError as error:
+        raise HostError(f"`{here.name} {arguments[0]}` did not answer with JSON.") from error
+    said = [line.strip() for line in printable(done.stderr or done.stdout).splitlines() if line.strip()]
+    raise HostError(f"`{here.name} {' '.join(arguments[:3])}` failed: {said[0][:200] if said else done.returncode}")
+
+
+def _host_replies(here: _Here, command: Sequence[str], talk: Sequence[Mapping[str, Any]]) -> Any:
+    """It ends when its input does, so that stays open until it has answered, or for as long as anybody waits."""
     with subprocess.Popen(
-        [program, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as running:
-        late = threading.Timer(_HOST_ANSWERS_WITHIN_S, running.kill)
-        late.start()
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as host:
+        impatience = threading.Timer(_HOST_ANSWERS_WITHIN_S, host.kill)
+        impatience.start()
         try:
-            return _spoken_with(running, said) if said else _printed(running)
-        except (ValueError, OSError) as error:
-            if running.poll() == -signal.SIGKILL:
-                raise HostError(f"`{name}` did not answer within {_HOST_ANSWERS_WITHIN_S:g} s.") from error
-            raise HostError(f"`{name}` failed: {str(error)[:200]}") from error
+            assert host.stdin is not None
+            assert host.stdout is not None
+            host.stdin.writelines(json.dumps(one) + "\n" for one in talk)
+            host.stdin.flush()
+            for line in host.stdout:
+                answer = json.loads(line)
+                if answer.get("id") == talk[-1]["id"] and "result" in answer:
+                    return answer["result"]
+        except (OSError, ValueError, AttributeError) as error:
+            raise HostError(f"`{here.name} {command[1]}` did not answer with JSON.") from error
         finally:
-            late.cancel()
-            running.kill()
-
-
-def _printed(running: subprocess.Popen[str]) -> Any:
-    printed, complained = running.communicate()
-    if running.returncode == 0:
-        return json.loads(printed)
-    lines = [line.strip() for line in printable(complained or printed).splitlines() if line.strip()]
-    raise ValueError(lines[0] if lines else f"it ended with {running.returncode}")
-
-
-def _spoken_with(running: subprocess.Popen[str], said: Sequence[Mapping[str, Any]]) -> Any:
-    """One message after the other; those with an id are waited for, and the last one's result is answered."""
-    result: Any = None
-    assert running.stdin is not None
-    assert running.stdout is not None
-    for message in said:
-        running.stdin.write(json.dumps(message) + "\n")
-        running.stdin.flush()
-        if "id" not in message:
-            continue
-        answers = (json.loads(line) for line in running.stdout)
-        answer = next((one for one in answers if isinstance(one, dict) and one.get("id") == message["id"]), None)
-        if answer is None or "result" not in answer:
-            raise ValueError("it gave no answer")
-        result = answer["result"]
-    return result
+            impatience.cancel()
+            host.terminate()
+    raise HostError(f"`{here.name} {command[1]}` did not answer.")
 
 
 def _daemon(here: _Here, command: Sequence[str]) -> Check:

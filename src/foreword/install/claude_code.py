@@ -70,18 +70,21 @@ class ClaudeCode(Installer):
 
     def running(self, config: Mapping[str, Any], ask: Answers, wanted: Wanted) -> Iterator[Check]:
         try:
-            listed = ask("plugin", "list", "--json")
+            # A plugin that the settings name is in no list of installed ones; the folder it comes from is in this one.
+            listed = ask("plugin", "marketplace", "list", "--json")
         except HostError as error:
-            yield Check("program", "warn", f"Claude Code cannot be asked: {error}", "`claude plugin list`")
+            step = "`claude plugin marketplace list`"
+            yield Check("program", "warn", f"Claude Code cannot be asked: {error}", step)
             return
-        found = next((one for one in listed if member(one, ("id",)) == _PLUGIN), None)
+        found = next((one for one in listed if member(one, ("name",)) == _MARKET[-1]), None)
         if found is None:
             step = "Start a session, then check again."
-            yield Check("program", "warn", "Claude Code has not seen the plugin yet", step)
-        elif member(found, ("enabled",)) is not True or member(found, ("errors",)):
-            yield Check("program", "fail", "Claude Code does not load the plugin.", "`claude plugin list` says why.")
+            yield Check("program", "warn", "Claude Code has not started since the install", step)
+        elif member(found, ("path",)) != str(wanted.folder):
+            step = "`claude plugin marketplace remove foreword`, then start a session."
+            yield Check("program", "fail", f"Claude Code loads another plugin: {member(found, ('path',))}.", step)
         else:
-            yield Check("program", "ok", "has the plugin loaded")
+            yield Check("program", "ok", "Claude Code has taken up the plugin")
 
 
 def _files(wanted: Wanted) -> dict[str, bytes]:

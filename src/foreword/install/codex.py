@@ -3,11 +3,11 @@ looked at it and trusts it, and that step is the user's: nothing here takes it."
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from foreword import __version__
 from foreword.errors import HostError
 from foreword.hosts import HOSTS
 from foreword.install.check import Check
@@ -18,6 +18,12 @@ from foreword.install.json5 import member
 _SERVER = ("mcp_servers", "foreword")
 _TIMEOUT_S = 5
 _TRUST = "Start `codex`, open /hooks, look at what Foreword's hooks run, and trust them."
+_TRUSTED = ("trusted", "managed")
+_LIST_HOOKS = (
+    {"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "foreword", "version": __version__}}},
+    {"method": "initialized"},
+    {"id": 2, "method": "hooks/list", "params": {}},
+)
 
 
 class Codex(Installer):
@@ -80,28 +86,27 @@ class Codex(Installer):
             yield Check("tools", "ok", "mem-search and mem-get are offered")
 
     def running(self, config: Mapping[str, Any], ask: Answers, wanted: Wanted) -> Iterator[Check]:
-        here = {"name": "foreword", "title": "Foreword", "version": "1"}
-        said = [
-            {"id": 1, "method": "initialize", "params": {"clientInfo": here}},
-            {"method": "initialized"},
-            {"id": 2, "method": "hooks/list", "params": {"cwds": [os.getcwd()]}},
-        ]
         try:
-            listed = ask("app-server", said=said)
+            listed = ask("app-server", talk=_LIST_HOOKS)
         except HostError as error:
             yield Check("trust", "warn", f"Codex cannot be asked whether it trusts the hooks: {error}", _TRUST)
             return
-        known = [hook for folder in member(listed, ("data",)) or () for hook in member(folder, ("hooks",)) or ()]
-        ours = {wanted.line("hook", self.name, event) for event in HOSTS[self.name].events}
-        found = [hook for hook in known if member(hook, ("command",)) in ours]
-        if any(member(hook, ("trustStatus",)) not in ("trusted", "managed") for hook in found):
-            yield Check(
-                "trust", "fail", "You have not trusted Foreword's hooks yet, so Codex runs none of them.", _TRUST
-            )
-        elif any(member(hook, ("enabled",)) is False for hook in found) or len(found) < len(ours):
-            yield Check("trust", "fail", "Codex does not run all of Foreword's hooks.", "Look at /hooks in `codex`.")
+        ours = {entry["hooks"][0]["command"]: event for event, entry in self._entries(wanted)}
+        found = {
+            ours[hook["command"]]: hook
+            for folder in member(listed, ("data",)) or ()
+            for hook in folder.get("hooks", ())
+            if hook.get("command") in ours
+        }
+        doubted = [event for event in ours.values() if member(found.get(event), ("trustStatus",)) not in _TRUSTED]
+        off = [event for event in ours.values() if member(found.get(event), ("enabled",)) is False]
+        if doubted:
+            yield Check("trust", "fail", f"Codex does not run Foreword's hooks: {doubted[0]} is not trusted.", _TRUST)
+        elif off:
+            step = "Start `codex`, open /hooks, and switch them on."
+            yield Check("trust", "fail", f"Codex does not run Foreword's hooks: {off[0]} is switched off.", step)
         else:
-            yield Check("trust", "ok", "Codex trusts the hooks")
+            yield Check("trust", "ok", "Codex trusts the hooks, and runs them")
 
 
 def _hooks(file: Path) -> Path:

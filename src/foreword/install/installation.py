@@ -83,7 +83,7 @@ def whole(file: Path, data: bytes | None) -> Change:
     return Change(file, _read(file), data)
 
 
-def edited(file: Path, edits: Sequence[Edit], *, fresh: str = "{}\n") -> Change:
+def edited(file: Path, edits: Sequence[Edit], *, fresh: str = "{\n}\n") -> Change:
     """A settings file, in TOML or any kind of JSON by its name, with these values in it; one that is missing begins as
     `fresh`. Raises HostError for a file that cannot be read, or that holds something else where a value belongs."""
     before = _read(file)

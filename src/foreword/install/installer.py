@@ -14,7 +14,7 @@ from foreword.install.installation import Change, Put, whole
 
 PLUGINS = Path(__file__).with_name("plugins")
 
-# Runs the host's own program and answers its JSON; raises HostError.
+# Runs the host's own program and answers its JSON, or its answer to the last line of a `talk`; raises HostError.
 Answers = Callable[..., Any]
 
 
@@ -137,6 +137,8 @@ def shipped(name: str) -> dict[str, bytes]:
 def present(files: Mapping[str, bytes], folder: Path, again: str) -> Check:
     """Whether a folder holds these files as they are."""
     if gone := [name for name in files if not (folder / name).is_file()]:
+        if len(gone) == len(files):
+            return Check("plugin", "fail", "The plugin is not there.", again)
         return Check("plugin", "fail", f"{folder / gone[0]} is missing.", again)
     if any((folder / name).read_bytes() != data for name, data in files.items()):
         return Check("plugin", "warn", f"{folder}, of another version of Foreword", again)

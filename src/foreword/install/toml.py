@@ -13,7 +13,7 @@ _HEADER = re.compile(r"\s*\[\s*(?P<room>[^\[\]]+?)\s*\]\s*(#.*)?")
 
 def rewritten(text: str, values: Mapping[str, Any]) -> str:
     """`text` with values such as `{"gate.floor": 0.5}` and nothing else changed, which reading it again proves; None
-    takes the value out. Raises ValueError, of which TOMLDecodeError is one."""
+    takes the value out, and the table's header with its last. Raises ValueError, of which TOMLDecodeError is one."""
     wanted: dict[str, Any] = tomllib.loads(text)
     for name, value in values.items():
         room, _, key = name.rpartition(".")
@@ -24,6 +24,7 @@ def rewritten(text: str, values: Mapping[str, Any]) -> str:
         elif key in table:
             del table[key]
             text = _with(text, room, key, None)
+            text = text if table else _without_header(text, room)
     try:
         done = _filled(tomllib.loads(text)) == _filled(wanted)
     except tomllib.TOMLDecodeError:
@@ -76,6 +77,20 @@ def _cut(lines: Sequence[str], place: int) -> str:
     _, ends = _span(lines, place)
     after = text.find("\n", ends)
     return "".join(lines[:place]) + (text[after + 1 :] if after >= 0 else "")
+
+
+def _without_header(text: str, room: str) -> str:
+    """Without the header of a table that is empty: to some programs that is a table that lacks something. One with a
+    comment in it stays, for that is somebody's."""
+    lines = text.splitlines(keepends=True)
+    headers = [number for number, line in enumerate(lines) if line.lstrip().startswith("[")]
+    for number, following in zip(headers, [*headers[1:], len(lines)], strict=True):
+        if _section(lines, number) == room and not "".join(lines[number + 1 : following]).strip():
+            before = number
+            while following == len(lines) and before and not lines[before - 1].strip():
+                before -= 1
+            return "".join([*lines[:before], *lines[following:]])
+    return text
 
 
 def _span(lines: Sequence[str], place: int) -> tuple[int, int]:

@@ -139,3 +139,13 @@ class TestInstalling:
         assert any("shed of the carpenter, it says" in text for origin, _, text in kept if origin == "agent")
         assert any("tide gauge reads 412" in text for _, kind, text in kept if kind == "observation")
         fresh.close()
+
+    def test_check_asks_claude_code_whether_it_has_taken_up_the_plugin(self, fresh: Claude) -> None:
+        fresh.environ["PATH"] = f"{fresh.program.parent}:{fresh.environ['PATH']}"
+        fresh.foreword("claude-code", "install", "--yes")
+        assert "Claude Code has not started since the install" in fresh.foreword("claude-code", "check")
+        fresh.turn("Good morning to you all.")
+        told = fresh.foreword("claude-code", "check")
+        assert "Claude Code has taken up the plugin" in told
+        assert "What Foreword finds reaches Claude Code's model." in told
+        fresh.close()

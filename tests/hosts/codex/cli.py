@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Sequence
 
 from tests.hosts.program import Program
@@ -39,6 +40,30 @@ class Codex(Program):
         going_on = ["resume", session] if session else []
         trust = ["--dangerously-bypass-hook-trust"] if self.trusted else []
         return ["exec", "--skip-git-repo-check", "--json", *trust, *going_on, prompt]
+
+    def trust(self) -> None:
+        """What Codex keeps when a user has looked at the hooks and trusts them."""
+        with subprocess.Popen(
+            [str(self.program), "app-server"],
+            env=self.environ,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as server:
+            assert server.stdin
+            assert server.stdout
+            client = {"clientInfo": {"name": "tests", "version": "1"}}
+            asked = ({"id": 1, "method": "initialize", "params": client}, {"method": "initialized"})
+            for one in (*asked, {"id": 2, "method": "hooks/list", "params": {}}):
+                server.stdin.write(json.dumps(one) + "\n")
+            server.stdin.flush()
+            told = (json.loads(line) for line in server.stdout)
+            (folder,) = next(one for one in told if one.get("id") == 2)["result"]["data"]
+            server.terminate()
+        for hook in folder["hooks"]:
+            with self.config.open("a") as config:
+                config.write(f'\n[hooks.state."{hook["key"]}"]\ntrusted_hash = "{hook["currentHash"]}"\n')
 
     def uses(self, tool: str, arguments: object) -> str:
         # Codex does not wait for the tools of a server that is still starting: they are there with the next request.

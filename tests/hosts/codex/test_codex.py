@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from foreword.serve.address import address
+from foreword.serve.client import Client
 from tests.hosts.codex.cli import Codex
+from tests.hosts.codex.conftest import HOSTS
 from tests.hosts.conformance import Conformance
 from tests.hosts.program import FRAME
 
@@ -80,3 +84,43 @@ class TestInstalling:
         left = json.loads(hooks.read_text())["hooks"]["Stop"]
         assert [one["hooks"][0]["command"] for one in left] == ["true", "echo later"]
         fresh.close()
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Iterator[Codex]:
+    if not (HOSTS / Codex.binary).exists():
+        pytest.skip(f"{HOSTS / Codex.binary} is missing: run `make hosts`")
+    one = Codex(tmp_path / "codex", HOSTS)
+    one.environ["PATH"] = f"{one.program.parent}:{one.environ['PATH']}"
+    try:
+        one.foreword("codex", "install", "--yes")
+        yield one
+    finally:
+        one.close()
+
+
+def test_check_asks_codex_whether_it_trusts_the_hooks(installed: Codex) -> None:
+    told = installed.foreword("codex", "check", code=1)
+    assert "SessionStart is not trusted" in told
+    assert "open /hooks" in told
+    installed.trust()
+    told = installed.foreword("codex", "check")
+    assert "Codex trusts the hooks" in told
+    installed.trusted = False
+    installed.remember("The tide table hangs beside the harbour master's door.")
+    assert "harbour master" in installed.turn("Where does the tide table hang?").request.beside
+    assert "reaches Codex's model" in installed.foreword("codex", "check")
+    # Trusting has changed the settings since the install; Codex must start with what is left of them.
+    installed.foreword("codex", "remove")
+    assert "harbour master" not in installed.turn("Where does the tide table hang, again?").request.whole
+    # Another command is another hook, which nobody has looked at.
+    installed.foreword("codex", "install", "--yes", "--home", str(installed.folder / "other"))
+    assert "is not trusted" in installed.foreword("codex", "check", "--home", str(installed.folder / "other"), code=1)
+    Client(address(installed.environ, installed.folder / "other")).stop()
+
+
+def test_untrusted_hooks_are_left_out_and_the_turn_goes_on(installed: Codex) -> None:
+    installed.trusted = False
+    installed.remember("The signal flags are in the red locker by the mast.")
+    request = installed.turn("Where are the signal flags kept?").request
+    assert "red locker" not in request.whole
