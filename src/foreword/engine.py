@@ -549,7 +549,9 @@ class Foreword:
                 return made
 
     def _stable(self, place: Place) -> Frozen:
-        composed = compose.stable(*self._index_of(place), self._settings.compose)
+        settings = self._settings.compose
+        limits = compose.halved(settings) if place.kind.kind is SessionKind.SUBAGENT else settings
+        composed = compose.stable(*self._index_of(place), limits)
         return Frozen(composed.text, tuple(memory.row for memory in composed.memories))
 
     def compact(self, session: str, **where: Unpack[Where]) -> Brief:
