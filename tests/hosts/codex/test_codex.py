@@ -34,7 +34,7 @@ def fresh(tmp_path: Path) -> Iterator[Codex]:
 def test_check_asks_codex_whether_it_trusts_the_hooks(fresh: Codex) -> None:
     told = fresh.foreword("codex", "check", code=1)
     assert "SessionStart is not trusted" in told
-    assert "open /hooks" in told
+    assert "(or open /hooks)" in told
     fresh.trust()
     told = fresh.foreword("codex", "check")
     assert "Codex trusts the hooks" in told
