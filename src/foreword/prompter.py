@@ -28,9 +28,9 @@ _NAME = "python"
 
 
 class Prompter:
-    """One for a process, made after any fork; safe to use from several threads. Nothing here raises, and nothing keeps the program waiting
-    past `serve.deadline_ms` (`serve.cold_deadline_ms` while the home is being opened): what goes wrong or comes too
-    late is silence, and a line that `foreword doctor` shows.
+    """One for a process, made after any fork; safe to use from several threads. Nothing here raises, and nothing keeps
+    the program waiting past `serve.deadline_ms` (`serve.cold_deadline_ms` while the home is being opened): what goes
+    wrong or comes too late is silence, and a line that `foreword doctor` shows.
 
     `agent` is whose memories these are: agents do not see one another's, so a program that serves several people gives
     each an agent of their own, here or with each call. `session` names one conversation, such as a thread's id.
