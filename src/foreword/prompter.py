@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -28,9 +28,9 @@ _NAME = "python"
 
 
 class Prompter:
-    """One for a program; safe to use from several threads. Nothing here raises, and nothing keeps the program waiting
-    past `serve.deadline_ms` (`serve.cold_deadline_ms` while the home is being opened): what goes wrong or comes too
-    late is silence, and a line that `foreword doctor` shows.
+    """One for a process, made after any fork; safe to use from several threads. Nothing here raises, and nothing keeps
+    the program waiting past `serve.deadline_ms` (`serve.cold_deadline_ms` while the home is being opened): what goes
+    wrong or comes too late is silence, and a line that `foreword doctor` shows.
 
     `agent` is whose memories these are: agents do not see one another's, so a program that serves several people gives
     each an agent of their own, here or with each call. `session` names one conversation, such as a thread's id.
@@ -157,6 +157,6 @@ def _words(message: object) -> str:
         return message
     if isinstance(message, Mapping):
         return _words(message.get("text"))
-    if isinstance(message, Iterable) and not isinstance(message, bytes | bytearray):
+    if isinstance(message, Sequence) and not isinstance(message, bytes | bytearray):
         return "\n".join(filter(None, map(_words, message)))
     return ""

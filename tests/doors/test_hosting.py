@@ -167,3 +167,19 @@ def test_check_tells_what_is_missing_and_the_command(run: Callable[..., Ran], co
     checks = {one["name"]: one for one in run("openclaw", "check", "--offline", "--json").data["checks"]}
     assert checks["grant"]["state"] == "fail"
     assert checks["plugin"]["state"] == "ok"
+
+
+def test_a_codex_that_cannot_tell_whether_it_trusts_the_hooks_is_a_warning(
+    run: Callable[..., Ran], config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = tmp_path / "bin" / "codex"
+    old.parent.mkdir()
+    old.write_text(
+        '#!/bin/sh\nread a; read b; read c\necho \'{"id": 2, "error": {"message": "no such method"}}\'\nread d\n'
+    )
+    old.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{old.parent}:{os.environ['PATH']}")
+    assert run("codex", "install", "--yes").code == 0
+    checks = {one["name"]: one for one in run("codex", "check", "--json").data["checks"]}
+    assert checks["trust"]["state"] == "warn"
+    assert "does not answer this" in checks["trust"]["found"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 from tools.reference import FOLDER, pages
 
+from foreword.cli.parser import build
+from foreword.hosts import HOSTS
 from foreword.settings import keys
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,6 +54,30 @@ def test_the_readme_s_exchange_happens_as_shown(tmp_path: Path) -> None:
 def test_the_readme_s_two_commands_are_targets() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"^\$ make (\w+)", README, re.MULTILINE)) == {"demo", "test"} <= targets
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/how-to").glob("*.md")), ids=lambda page: page.stem)
+def test_a_command_of_a_how_to_takes_the_arguments_it_is_given(page: Path) -> None:
+    blocks = re.findall(r"```console\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines() if line.startswith("$ foreword ")]
+    for line in lines:
+        assert build().parse_args(shlex.split(line, comments=True)[2:]).verb
+    assert lines or page.stem == "python"
+
+
+def test_the_first_lines_for_python_programs_run_as_they_stand(tmp_path: Path) -> None:
+    page = (ROOT / "docs/how-to/python.md").read_text("utf-8")
+    example = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0]
+    subprocess.run([sys.executable, "-c", example], check=True, timeout=60)
+    shown = [sys.executable, "-m", "foreword", "search", "Which port is staging?", "--agent", "concierge"]
+    assert "Port 5433." in subprocess.run(shown, capture_output=True, text=True, check=True).stdout
+
+
+def test_the_hooks_that_copilot_is_given_by_hand_are_those_that_are_answered() -> None:
+    page = (ROOT / "docs/how-to/codex.md").read_text("utf-8")
+    (written,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    commands = {event: entry[0]["bash"] for event, entry in json.loads(written)["hooks"].items()}
+    assert commands == {event: f"foreword hook copilot {event}" for event in HOSTS["copilot"].events}
 
 
 def test_every_local_link_in_the_documents_leads_somewhere() -> None:

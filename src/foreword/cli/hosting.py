@@ -390,10 +390,10 @@ def _host_replies(here: _Here, command: Sequence[str], talk: Sequence[Mapping[st
             host.stdin.flush()
             for line in host.stdout:
                 answer = json.loads(line)
-                if answer.get("id") == talk[-1]["id"] and "result" in answer:
+                if answer.get("id") == talk[-1]["id"]:
                     return answer["result"]
-        except (OSError, ValueError, AttributeError) as error:
-            raise HostError(f"`{here.name} {command[1]}` did not answer with JSON.") from error
+        except (OSError, ValueError, AttributeError, KeyError) as error:
+            raise HostError(f"`{here.name} {command[1]}` does not answer this.") from error
         finally:
             impatience.cancel()
             host.terminate()

@@ -17,7 +17,7 @@ from foreword.install.json5 import member
 
 _SERVER = ("mcp_servers", "foreword")
 _TIMEOUT_S = 5
-_TRUST = "Start `codex`, open /hooks, look at what Foreword's hooks run, and trust them."
+_TRUST = "Start `codex`, look at the hooks that it wants reviewed (or open /hooks), and trust them."
 _TRUSTED = ("trusted", "managed")
 _LIST_HOOKS = (
     {"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "foreword", "version": __version__}}},
@@ -103,7 +103,7 @@ class Codex(Installer):
         if doubted:
             yield Check("trust", "fail", f"Codex does not run Foreword's hooks: {doubted[0]} is not trusted.", _TRUST)
         elif off:
-            step = "Start `codex`, open /hooks, and switch them on."
+            step = "Start `codex`, open /hooks, and switch it on."
             yield Check("trust", "fail", f"Codex does not run Foreword's hooks: {off[0]} is switched off.", step)
         else:
             yield Check("trust", "ok", "Codex trusts the hooks, and runs them")

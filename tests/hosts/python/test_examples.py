@@ -50,6 +50,7 @@ def test_a_turn_that_needs_nothing_is_sent_as_it_would_be_without_foreword(held:
         ("assistant", "Understood."),
         ("user", SMALL_TALK),
     ]
+    assert b"foreword" not in second.raw
 
 
 def test_what_the_library_stores_stays_clean(held: Talk) -> None:
