@@ -17,6 +17,7 @@ export class Conversation {
   #stable: Promise<string | undefined> | undefined;
   #answer: { message: string; text: string } | undefined;
   #summary = "";
+  #command: string | undefined;
   #parent: string | undefined;
   /** Whether the model may have been given something by an earlier process. */
   #resumed = true;
@@ -35,9 +36,17 @@ export class Conversation {
     this.#resumed = false;
   }
 
+  /** The next message is a command's: only what stands behind its name is the user's, the rest is a template's. */
+  commanded(own: string): void {
+    this.#command = own;
+  }
+
   /** The user has said something: what belongs to it is looked for while the host builds its request. */
-  said(message: string, prompt: string): void {
+  said(message: string, words: string): void {
     this.answered();
+    const prompt = this.#command ?? words;
+    this.#command = undefined;
+    if (!prompt.trim()) return;
     const source = this.#resumed ? "resume" : "";
     this.#resumed = false;
     const found = this.#told("prompt", { messageID: message, prompt, source });

@@ -55,6 +55,7 @@ export interface Used {
 
 export interface Hooks {
   event(input: { event?: HostEvent }): Promise<void>;
+  "command.execute.before"(input: { sessionID?: string; arguments?: string }): Promise<void>;
   "chat.message"(input: { sessionID?: string }, output: { message?: { id?: string }; parts?: Part[] }): Promise<void>;
   "experimental.chat.messages.transform"(input: object, output: { messages?: Message[] }): Promise<void>;
   "experimental.chat.system.transform"(input: { sessionID?: string }, output: { system?: string[] }): Promise<void>;

@@ -53,9 +53,11 @@ async function server(context: Context, options?: { home?: string; command?: str
 
   return {
     event: quietly("an event", ({ event }) => happened(event, session)),
+    "command.execute.before": quietly("a command", ({ sessionID, arguments: own }) => {
+      if (sessionID) session(sessionID).commanded(own ?? "");
+    }),
     "chat.message": quietly("asking", ({ sessionID }, { message, parts }) => {
-      const prompt = words(parts);
-      if (sessionID && message?.id && prompt.trim()) session(sessionID).said(message.id, prompt);
+      if (sessionID && message?.id) session(sessionID).said(message.id, words(parts));
     }),
     "experimental.chat.messages.transform": quietly("the brief", async (_input, { messages }) => {
       await Promise.all((messages ?? []).map((one) => completed(one, session)));

@@ -18,6 +18,7 @@ const { default: plugin } = await import(pathToFileURL(outfile));
 const loaded = (directory, client) => plugin.server({ directory, client }, { home: join(folder, "home"), command: ["false"] });
 const HOOKS = [
   "event",
+  "command.execute.before",
   "chat.message",
   "experimental.chat.messages.transform",
   "experimental.chat.system.transform",

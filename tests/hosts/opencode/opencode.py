@@ -52,6 +52,7 @@ class OpenCode(Program):
         }
         settings = {"provider": {"mock": provider}, "enabled_providers": ["mock"], "permission": "allow"}
         settings |= {"model": "mock/mock-model", "small_model": "mock/mock-model"}
+        settings["command"] = {"kindly": {"template": "Answer at length, and kindly, as a neighbour would: $ARGUMENTS"}}
         self.config.write_text(json.dumps(settings, indent=2) + "\n")
 
     # opencode run

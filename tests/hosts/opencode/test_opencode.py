@@ -161,6 +161,7 @@ class TestOpenCode(Conformance):
 
     @pytest.mark.proves("S1", "L6")
     def test_a_sub_agent_is_named_by_its_parent_and_says_nothing_in_the_user_s_name(self, host: OpenCode) -> None:
+        host.remember("The quay was paved with granite in 1880.")
         task = {"description": "count", "prompt": "Count the lanterns on the quay. [[say:There are 63 lanterns.]]"}
         turn = host.turn(f"Delegate it. [[tool:task {json.dumps({**task, 'subagent_type': 'general'})}]]")
         parent = host.session_of(turn.text)
@@ -191,6 +192,19 @@ class TestOpenCode(Conformance):
             ("owner", "And where was the foundry of the bell buoy?"),
         ]
         assert not any(FRAME in text for _, _, text in host.kept())
+
+    @pytest.mark.proves("S1", "S3")
+    def test_of_a_command_only_what_the_user_wrote_is_asked_about_and_kept(self, host: OpenCode) -> None:
+        host.remember("The lamplighter lives in the third house of Sailmaker Lane.")
+        session, seen = host.new_session(), len(host.model.requests)
+        command = {"command": "kindly", "arguments": "In which lane does the lamplighter live?"}
+        host.ask("POST", f"/session/{session}/command", command)
+        request = host.model.requests[seen]
+        assert "as a neighbour would" in request.newest
+        assert "Sailmaker Lane" in request.newest
+        host.turn("And is the lamplighter at home now?", session=session)
+        said = [text for origin, _, text in host.kept() if origin == "owner" and "lamplighter" in text]
+        assert said[1:] == ["In which lane does the lamplighter live?", "And is the lamplighter at home now?"]
 
     @pytest.mark.proves("S1", "S3")
     def test_a_run_in_a_process_of_its_own_is_answered_and_kept_before_it_ends(self, host: OpenCode) -> None:

@@ -364,6 +364,7 @@ var Conversation = class {
   #stable;
   #answer;
   #summary = "";
+  #command;
   #parent;
   /** Whether the model may have been given something by an earlier process. */
   #resumed = true;
@@ -372,9 +373,16 @@ var Conversation = class {
     this.#parent = parent ?? "";
     this.#resumed = false;
   }
+  /** The next message is a command's: only what stands behind its name is the user's, the rest is a template's. */
+  commanded(own) {
+    this.#command = own;
+  }
   /** The user has said something: what belongs to it is looked for while the host builds its request. */
-  said(message, prompt) {
+  said(message, words2) {
     this.answered();
+    const prompt = this.#command ?? words2;
+    this.#command = void 0;
+    if (!prompt.trim()) return;
     const source = this.#resumed ? "resume" : "";
     this.#resumed = false;
     const found = this.#told("prompt", { messageID: message, prompt, source });
@@ -484,9 +492,11 @@ async function server(context, options) {
   };
   return {
     event: quietly("an event", ({ event }) => happened(event, session)),
+    "command.execute.before": quietly("a command", ({ sessionID, arguments: own }) => {
+      if (sessionID) session(sessionID).commanded(own ?? "");
+    }),
     "chat.message": quietly("asking", ({ sessionID }, { message, parts }) => {
-      const prompt = words(parts);
-      if (sessionID && message?.id && prompt.trim()) session(sessionID).said(message.id, prompt);
+      if (sessionID && message?.id) session(sessionID).said(message.id, words(parts));
     }),
     "experimental.chat.messages.transform": quietly("the brief", async (_input, { messages }) => {
       await Promise.all((messages ?? []).map((one) => completed(one, session)));
