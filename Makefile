@@ -4,14 +4,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := src tests bench tools bin
 NODE := adapters/node_modules/.stamp
-# The agent programs that tests/hosts runs: the folder each is installed in, and the version that its adapter was made
-# for. OpenClaw needs a newer Node than the adapters' own.
-HOSTS := node24/node@24.21.0 openclaw/openclaw@2026.9.6
+# The agent programs that tests/hosts runs: the folder each is installed in, and the packages and versions that Foreword
+# was made for. OpenClaw needs a newer Node than the adapters' own.
+HOSTS := node24=node@24.21.0 openclaw=openclaw@2026.9.6 \
+    opencode=opencode-ai@1.18.33,opencode-linux-x64@1.18.33 claude-code=@anthropic-ai/claude-code-linux-x64@2.1.325 \
+    codex=@openai/codex@0.166.0 gemini=@google/gemini-cli@0.61.0
 HOSTS_FOLDER := $(or $(FOREWORD_HOSTS),$(HOME)/.cache/foreword-hosts)
+HOST_STAMPS := $(foreach host,$(HOSTS),$(HOSTS_FOLDER)/$(subst =,/.installed-,$(subst /,+,$(host))))
+comma := ,
 # The libraries of docs/how-to/python.md, in an environment of their own.
 LIBRARIES := tests/hosts/python/requirements.txt
 LIBRARIES_STAMP := $(HOSTS_FOLDER)/python/.installed
-HOST_STAMPS := $(foreach host,$(HOSTS),$(HOSTS_FOLDER)/$(subst /,/.installed-,$(host)))
 
 .PHONY: help demo test lint fmt bench setup hosts reference clean
 
@@ -27,8 +30,8 @@ test: .venv/dev.stamp $(NODE) lint ## Run every check and every test (those on r
 	$(BIN)/python -m pytest -ra --ignore=tests/hosts; others=$$?; \
 	if [ -n "$$installing" ] && ! wait $$installing; then cat .venv/hosts.log; exit 1; fi; \
 	if [ -z "$$installing" ] && ! $(MAKE) --question hosts; then \
-	    echo "tests/hosts was left out, for the hosts are not installed: run make hosts (1 GB), then make test again"; exit $$others; fi; \
-	$(BIN)/python -m pytest -ra tests/hosts && exit $$others
+	    echo "tests/hosts was left out, for the hosts are not installed: run make hosts (2 GB), then make test again"; exit $$others; fi; \
+	$(BIN)/python -m pytest -ra -n 2 --dist loadfile tests/hosts && exit $$others
 
 lint: .venv/dev.stamp ## Check style, types and the layers
 	@$(BIN)/ruff check $(SOURCES)
@@ -48,7 +51,7 @@ reference: .venv/run.stamp ## Write docs/reference and the wire's types again fr
 
 setup: .venv/dev.stamp $(NODE) ## Install everything that development needs
 
-hosts: $(HOST_STAMPS) $(LIBRARIES_STAMP) ## Install the agent programs that tests/hosts runs (1 GB, in ~/.cache/foreword-hosts)
+hosts: $(HOST_STAMPS) $(LIBRARIES_STAMP) ## Install the agent programs that tests/hosts runs (2 GB, in ~/.cache/foreword-hosts)
 
 clean: ## Remove what the targets made
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache bench/out src/*.egg-info
@@ -75,12 +78,12 @@ $(NODE): adapters/package-lock.json
 	@command -v npm >/dev/null || { echo "npm is missing: the adapters are not built or tested"; exit 0; }; \
 	echo "installing what the adapters are built with" && npm ci --prefix adapters --loglevel=error >/dev/null && touch $@
 
-$(HOST_STAMPS): PACKAGE = $(patsubst .installed-%,%,$(@F))
+$(HOST_STAMPS): PACKAGES = $(subst $(comma), ,$(subst +,/,$(patsubst .installed-%,%,$(@F))))
 $(HOST_STAMPS):
 	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer"; exit 1; }
-	@echo "installing $(PACKAGE) into $(@D)"
+	@echo "installing $(PACKAGES) into $(@D)"
 	@mkdir -p $(@D) && cd $(@D) && { [ -e package.json ] || echo '{"private": true}' > package.json; } \
-	&& npm install --save-exact --no-audit --no-fund --loglevel=error $(PACKAGE) >/dev/null && touch $(@F)
+	&& npm install --save-exact --no-audit --no-fund --loglevel=error $(PACKAGES) >/dev/null && touch $(@F)
 
 $(LIBRARIES_STAMP): $(LIBRARIES)
 	@echo "installing the libraries of $< into $(@D)"

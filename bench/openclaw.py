@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
-import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tests.hosts.openclaw.gateway import ADAPTERS, Gateway, hosts_folder
+
+from bench.timing import compared
 
 _WARM_UP = 5
 _THINGS = (
@@ -81,23 +80,8 @@ def _measured(folder: Path, turns: int, *, twins: bool) -> dict[str, Any]:
         "given": given,
         "asked": _WARM_UP + turns,
         "pairs": turns,
-        "times": {name: _compared(*pair) for name, pair in times.items()},
+        "times": {name: compared(*pair) for name, pair in times.items()},
     }
-
-
-def _compared(without: Sequence[float], with_it: Sequence[float]) -> dict[str, float]:
-    differences = sorted(b - a for a, b in zip(without, with_it, strict=True))
-    # The ranks between which the median lies in 95 of 100 samples, by the binomial's normal approximation.
-    half, spread = len(differences) / 2, 1.96 * math.sqrt(len(differences)) / 2
-    low, high = max(math.floor(half - spread), 0), min(math.ceil(half + spread), len(differences) - 1)
-    found = {
-        "without_ms": statistics.median(without),
-        "with_ms": statistics.median(with_it),
-        "added_ms": statistics.median(differences),
-        "low_ms": differences[low],
-        "high_ms": differences[high],
-    }
-    return {name: round(value, 2) for name, value in found.items()}
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { deadlines, type Environ, reachable, runFolder } from "./address.ts";
 import { Deadline } from "./deadline.ts";
-import { exchange } from "./exchange.ts";
+import { exchange, hook } from "./exchange.ts";
 import { note } from "./trail.ts";
 import type { Action, Answer, Payload } from "./wire.ts";
 
@@ -32,6 +32,9 @@ export interface Options {
   command?: readonly string[];
 }
 
+/** One try at a daemon that listens at `path`. */
+type Send<T> = (path: string, deadline: Deadline) => Promise<T>;
+
 export class Foreword {
   /** A sentence about the call that failed last; "" when none has. */
   lastFailure = "";
@@ -45,11 +48,20 @@ export class Foreword {
     this.#environ = options.environ ?? process.env;
   }
 
-  async call<A extends Action>(
-    action: A,
-    payload: Payload<A>,
-    options: { deadlineMs?: number } = {},
-  ): Promise<Answer<A> | undefined> {
+  call<A extends Action>(action: A, payload: Payload<A>, options: { deadlineMs?: number } = {}): Promise<Answer<A> | undefined> {
+    return this.#carried(action, options, (path, deadline) => exchange(path, action, payload, deadline) as Promise<Answer<A>>);
+  }
+
+  /** Tells Foreword of an event as `foreword hook` does; what the host is told is "" for nothing. */
+  hook(event: string, told: object, options: { deadlineMs?: number } = {}): Promise<string | undefined> {
+    return this.#carried(event, options, (path, deadline) => hook(path, this.#host, event, told, deadline));
+  }
+
+  get #host(): string {
+    return this.#options.host ?? "node";
+  }
+
+  async #carried<T>(what: string, options: { deadlineMs?: number }, send: Send<T>): Promise<T | undefined> {
     let folder = "";
     let deadline: Deadline | undefined;
     try {
@@ -58,24 +70,23 @@ export class Foreword {
       const [usualMs, usualColdMs] = deadlines(folder) ?? [COLD_DEADLINE_MS, COLD_DEADLINE_MS];
       deadline = new Deadline(options.deadlineMs ?? this.#options.deadlineMs ?? usualMs);
       const coldMs = this.#options.coldDeadlineMs ?? usualColdMs;
-      const asked = this.#ask(folder, action, payload, deadline, coldMs);
-      return (await Promise.race([asked, deadline.over])) as Answer<A>;
+      return await Promise.race([this.#ask(folder, send, deadline, coldMs), deadline.over]);
     } catch (error) {
       const late = deadline?.signal.aborted ? deadline.sentence : "";
       this.lastFailure = late || (error instanceof Error ? error.message : String(error));
-      if (folder) void note(folder, this.#options.host ?? "node", String(action), this.lastFailure);
+      if (folder) void note(folder, this.#host, what, this.lastFailure);
       return undefined;
     } finally {
       deadline?.end();
     }
   }
 
-  #ask(folder: string, action: Action, payload: object, deadline: Deadline, coldMs: number): Promise<object> {
+  #ask<T>(folder: string, send: Send<T>, deadline: Deadline, coldMs: number): Promise<T> {
     let left = false;
     return reachable(`${folder}/daemon.sock`, async (path) => {
       while (true) {
         try {
-          return await exchange(path, action, payload, deadline);
+          return await send(path, deadline);
         } catch (error) {
           const code = (error as NodeJS.ErrnoException).code ?? "";
           if (ABSENT.has(code)) this.#start(deadline, coldMs);

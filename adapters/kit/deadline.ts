@@ -30,8 +30,10 @@ export class Deadline {
     return Math.max(this.#ms - (performance.now() - this.#started), 0);
   }
 
-  /** On the machine's monotonic clock, in seconds, which every process of it reads alike. */
-  get until(): number {
+  /** On the machine's monotonic clock, in seconds, which every process of it reads alike. Bun has no such clock, only
+   * one that begins with the process: there it is undefined. */
+  get until(): number | undefined {
+    if (process.versions.bun) return undefined;
     return Number(process.hrtime.bigint()) / 1e9 + this.leftMs / 1000;
   }
 

@@ -1,4 +1,4 @@
-/** One request and its answer, in the one envelope, over a Unix socket. */
+/** One request and its answer over a Unix socket: in the one envelope, or as a host's hook. */
 import { request } from "node:http";
 import type { Deadline } from "./deadline.ts";
 import { VERSION } from "./wire.ts";
@@ -7,21 +7,31 @@ const LARGEST_ANSWER_BYTES = 16_000_000;
 
 /** The answer's data. Rejects with a sentence that holds no word of what was asked or kept. */
 export async function exchange(path: string, action: string, payload: object, deadline: Deadline): Promise<object> {
-  return opened(await post(path, JSON.stringify({ version: VERSION, action, payload }), deadline));
+  const { text } = await post(path, "/v1", JSON.stringify({ version: VERSION, action, payload }), deadline);
+  return opened(text);
+}
+
+/** What the host is told at one of its events, "" for nothing. Rejects as `exchange` does. */
+export async function hook(path: string, host: string, event: string, told: object, deadline: Deadline): Promise<string> {
+  const { status, text } = await post(path, `/hook/${host}/${event}`, JSON.stringify(told), deadline);
+  if (status === 200) return text;
+  opened(text);
+  throw new Error("the daemon's answer is not one of Foreword's");
 }
 
 /** A connection of its own for each call: nothing stays open that keeps the host's process alive, or goes stale. */
-function post(path: string, body: string, deadline: Deadline): Promise<string> {
+function post(socket: string, path: string, body: string, deadline: Deadline): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
+    const until = deadline.until;
     const headers = {
       Host: "foreword",
       "Content-Type": "application/json",
       "Content-Length": Buffer.byteLength(body),
       // Foreword must know how long its brief is wanted: one that comes too late was never said.
-      "X-Until": deadline.until.toFixed(6),
+      ...(until !== undefined && { "X-Until": until.toFixed(6) }),
     };
     const signal = deadline.signal;
-    const options = { socketPath: path, method: "POST", path: "/v1", agent: false as const, headers, signal };
+    const options = { socketPath: socket, method: "POST", path, agent: false as const, headers, signal };
     const asking = request(options, (answer) => {
       const parts: Buffer[] = [];
       let size = 0;
@@ -30,7 +40,7 @@ function post(path: string, body: string, deadline: Deadline): Promise<string> {
         if (size > LARGEST_ANSWER_BYTES) asking.destroy(new Error("the daemon's answer is too large"));
         else parts.push(part);
       });
-      answer.on("end", () => resolve(Buffer.concat(parts).toString("utf8")));
+      answer.on("end", () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(parts).toString("utf8") }));
       answer.on("error", reject);
     });
     asking.on("error", reject);

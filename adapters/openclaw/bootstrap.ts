@@ -20,11 +20,17 @@ export async function choose(event: BootstrapEvent, foreword: Foreword, state: S
   if (!context.workspaceDir) return warn("the host told of no workspace: its files are left alone");
   const place = placeOf({ sessionKey: event.sessionKey ?? context.sessionKey, agentId: context.agentId });
   const files = loaded.filter((one) => !one.missing).map((one) => one.name);
-  const answer = await foreword.call("bootstrap", { ...place, workspace: context.workspaceDir, files });
+  const known = state.files.get(conversation(place));
+  const asked = foreword.call("bootstrap", { ...place, workspace: context.workspaceDir, files }).then(async (answer) => {
+    if (!answer) return emptied(place, state);
+    for (const problem of answer.problems.filter((one) => !known?.problems.includes(one))) warn(problem);
+    state.files.set(conversation(place), answer);
+  });
+  // Switched off, nothing is waited for: whether it still is, the next turn knows.
+  if (known && !known.enabled && !known.context_file) return;
+  await asked;
   // These files are in the cached part of the prompt: a daemon that is away for a turn must not change them.
-  if (!answer) await emptied(place, state);
-  const chosen = answer ?? state.files.get(conversation(place));
-  if (answer) state.files.set(conversation(place), answer);
+  const chosen = state.files.get(conversation(place));
   if (!chosen?.enabled) return;
   const kept = loaded.filter((one) => chosen.keep.includes(one.name));
   const added = chosen.add.map(({ name, path, content }) => ({ name, path, content, missing: false }));

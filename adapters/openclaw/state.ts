@@ -3,6 +3,7 @@
  * its prompt is built in the other: only globalThis is shared. All of it is gone when the gateway restarts, and nothing
  * is lost with it: what a session was given is kept by the engine.
  */
+import { Few } from "../kit/few.ts";
 import type { BootstrapAnswer } from "../kit/wire.ts";
 import type { Given, Turn } from "./host.ts";
 
@@ -12,20 +13,6 @@ export interface Place {
   agent?: string;
   sender?: string;
   channel?: string;
-}
-
-/** Forgets what was put in first, so that a gateway that runs for months does not grow. */
-export class Few<V> extends Map<string, V> {
-  constructor(readonly most = 500) {
-    super();
-  }
-
-  override set(key: string, value: V): this {
-    this.delete(key);
-    super.set(key, value);
-    if (this.size > this.most) this.delete(this.keys().next().value as string);
-    return this;
-  }
 }
 
 export class State {

@@ -1,8 +1,9 @@
 /** One turn: what the model is given with a message, and what is kept once it has answered. */
 import type { Foreword } from "../kit/client.ts";
+import { Few } from "../kit/few.ts";
 import { emptied } from "./bootstrap.ts";
 import type { Given, Message, Received, Turn } from "./host.ts";
-import { conversation, Few, person, placeOf, type Place, type State } from "./state.ts";
+import { conversation, person, placeOf, type Place, type State } from "./state.ts";
 
 /** Nobody waits for what is recorded or laid ready, but a gateway that shuts down does. */
 const UNHURRIED_MS = 2_000;

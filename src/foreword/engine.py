@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -39,7 +39,7 @@ from foreword.model import (
     row_of,
     runs_of,
 )
-from foreword.place import Place, Where, in_project, kept, place_of, scope_of
+from foreword.place import DEFAULT_AGENT, Place, Where, in_project, kept, place_of, scope_of
 from foreword.providers import Embedder, open_embedder
 from foreword.recall import Query, asks_the_same, bag, density, intent, may_follow, recall, spread, understand
 from foreword.recent import Answered, Decided, Recent, fingerprint
@@ -100,11 +100,30 @@ class WorkspaceFiles:
     enabled: bool
     reason: str
     keep: Sequence[str]
-    add: Sequence[bootstrap.WorkspaceFile]
-    missing: Sequence[str]
-    tokens: Mapping[str, int]
-    problems: Sequence[str]
+    add: Sequence[bootstrap.WorkspaceFile] = ()
+    missing: Sequence[str] = ()
+    tokens: Mapping[str, int] = field(default_factory=dict)
+    problems: Sequence[str] = ()
     context_file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceContext:
+    """The workspace files of one kind of session; `missing` are those of its set that are not there."""
+
+    kind: SessionKind
+    enabled: bool
+    files: Sequence[bootstrap.Listed]
+    missing: Sequence[str]
+    problems: Sequence[str]
+
+    @property
+    def before_tokens(self) -> int:
+        return sum(one.tokens for one in self.files if one.before)
+
+    @property
+    def after_tokens(self) -> int:
+        return sum(one.tokens for one in self.files if one.after)
 
 
 class Foreword:
@@ -530,7 +549,9 @@ class Foreword:
                 return made
 
     def _stable(self, place: Place) -> Frozen:
-        composed = compose.stable(*self._index_of(place), self._settings.compose)
+        settings = self._settings.compose
+        limits = compose.halved(settings) if place.kind.kind is SessionKind.SUBAGENT else settings
+        composed = compose.stable(*self._index_of(place), limits)
         return Frozen(composed.text, tuple(memory.row for memory in composed.memories))
 
     def compact(self, session: str, **where: Unpack[Where]) -> Brief:
@@ -562,33 +583,69 @@ class Foreword:
         self, session: str, workspace: str | Path, loaded: Sequence[str], **where: Unpack[Where]
     ) -> WorkspaceFiles:
         """Which of the workspace files a session of this kind gets: what to keep of those that the host has loaded, and
-        what to add, with its text. Switched off, all is kept as it is."""
+        what to add, with its text. Switched off, all is kept as it is and no file is read: a turn waits for this."""
         place = place_of(session, where, self._settings.owner)
         kind, settings = place.kind.kind, self._settings.bootstrap
         file = self._begun(place, str(Path(workspace).expanduser())) if self._settings.lanes.to_disk else ""
+        warnings = [place.kind.warning] if place.kind.warning else []
+        if not settings.enabled:
+            return WorkspaceFiles(
+                kind=kind,
+                enabled=False,
+                reason="workspace files are left to the host",
+                keep=tuple(dict.fromkeys(loaded)),
+                problems=warnings,
+                context_file=file,
+            )
         chosen = bootstrap.choose(kind, place.agent, topic_of(place.host_key), settings)
         folder = Path(workspace).expanduser()
         # What a context file holds is for whoever asked last in this workspace, and at bootstrap no host tells who asks
         # now. So it is never read here: what is for this turn goes beside the message.
-        beside = [name for name in chosen.names if settings.enabled and lanes.is_context_file(name)]
+        beside = [name for name in chosen.names if lanes.is_context_file(name)]
         wanted = dict.fromkeys(name for name in (*loaded, *chosen.names) if name not in beside)
         present = {one.name: one for one in bootstrap.read(folder, wanted)}
-        names = tuple(dict.fromkeys(chosen.names if settings.enabled else loaded))
         reason = chosen.reason + "".join(f"; what {name} would hold comes beside the message" for name in beside)
-        found = [present[name] for name in names if name in present]
-        problems = [one.problem for one in present.values() if one.problem]
-        if place.kind.warning:
-            problems.append(place.kind.warning)
+        found = [present[name] for name in dict.fromkeys(chosen.names) if name in present]
+        problems = [one.problem for one in present.values() if one.problem] + warnings
         return WorkspaceFiles(
             kind=kind,
-            enabled=settings.enabled,
-            reason=reason if settings.enabled else "workspace files are left to the host",
+            enabled=True,
+            reason=reason,
             keep=tuple(one.name for one in found if one.name in loaded),
             add=tuple(one for one in found if one.name not in loaded and one.text is not None),
             missing=tuple(one.name for one in found if one.text is None),
             tokens={one.name: compose.count_tokens(one.text) for one in present.values() if one.text is not None},
             problems=tuple(problems),
             context_file=file,
+        )
+
+    def context(self, session: str, workspace: str | Path, **where: Unpack[Where]) -> WorkspaceContext:
+        """What a session of this kind pays for its workspace files: as the host gives them by itself, and as the sets
+        would have it, whether they are switched on or not."""
+        place = place_of(session, where, self._settings.owner)
+        return self._context(place.kind.kind, place.agent, topic_of(place.host_key), workspace, place.kind.warning)
+
+    def contexts(self, workspace: str | Path, *, agent: str = "") -> list[WorkspaceContext]:
+        """The same for every kind of session that an agent may have."""
+        return [self._context(kind, agent or DEFAULT_AGENT, "", workspace, "") for kind in SessionKind]
+
+    def _context(
+        self, kind: SessionKind, agent: str, topic: str, workspace: str | Path, warning: str
+    ) -> WorkspaceContext:
+        folder = Path(workspace).expanduser()
+        if not folder.is_dir():
+            raise BadInput(f"{folder} is not a folder.", hint="Name the agent's workspace with --workspace.")
+        chosen = bootstrap.choose(kind, agent, topic, self._settings.bootstrap)
+        loaded = bootstrap.loaded_by_host(kind)
+        found = bootstrap.read(folder, dict.fromkeys((*loaded, *chosen.names)))
+        tokens = {one.name: compose.count_tokens(one.text) for one in found if one.text is not None}
+        present = {one.name for one in found if one.text is not None or one.problem}
+        return WorkspaceContext(
+            kind=kind,
+            enabled=self._settings.bootstrap.enabled,
+            files=bootstrap.listing(kind, chosen, tokens, loaded),
+            missing=[name for name in chosen.names if name not in present],
+            problems=[one.problem for one in found if one.problem] + ([warning] if warning else []),
         )
 
     def _begun(self, place: Place, workspace: str) -> str:

@@ -17,21 +17,21 @@ ADAPTERS = ROOT / "adapters"
 SHIPPED = ROOT / "src" / "foreword" / "install" / "plugins"
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(params=["openclaw", "opencode"])
+def built(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     if shutil.which("npm") is None:
         pytest.skip("npm is missing: install Node.js 20 or newer, then run `make setup`")
-    folder = tmp_path_factory.mktemp("built")
-    command = ["npm", "run", "--silent", "build:openclaw", "--", f"--outdir={folder}"]
+    folder = tmp_path / str(request.param)
+    command = ["npm", "run", "--silent", f"build:{request.param}", "--", f"--outdir={folder}"]
     subprocess.run(command, cwd=ADAPTERS, check=True, capture_output=True, timeout=300)
     return folder
 
 
 def test_the_shipped_plugin_is_built_from_these_sources(built: Path) -> None:
     names = {file.name for file in built.iterdir()}
-    assert names == {file.name for file in (SHIPPED / "openclaw" / "dist").iterdir()} != set()
+    assert names == {file.name for file in (SHIPPED / built.name / "dist").iterdir()} != set()
     for name in names:
-        shipped = (SHIPPED / "openclaw" / "dist" / name).read_text("utf-8")
+        shipped = (SHIPPED / built.name / "dist" / name).read_text("utf-8")
         assert shipped == (built / name).read_text("utf-8"), "stale: run `npm --prefix adapters run build`"
 
 

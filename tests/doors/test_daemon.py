@@ -91,6 +91,7 @@ def test_what_is_not_its_socket_is_left_alone_and_named(
     with pytest.raises(DaemonError, match="is not a socket"):
         daemon.client.start()
     assert daemon.address.socket.read_text() == "somebody's notes"
+    wait_until(lambda: not daemon.processes())
     found = _doctor(run, daemon)
     assert "is not a socket" in found["daemon"]["found"]
     assert found["daemon"]["state"] == "fail"

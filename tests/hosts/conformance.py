@@ -12,7 +12,9 @@ from tests.hosts.program import FRAME, Program
 
 
 class Conformance:
-    """`host` is a fixture that each host's tests give."""
+    """`host` is a fixture that each host's tests give; `turns` is how long the long conversation is."""
+
+    turns = 30
 
     @pytest.mark.proves("S3", "L1", "B7")
     def test_a_memory_stands_beside_the_very_message_it_answers(self, host: Program) -> None:
@@ -111,14 +113,14 @@ class Conformance:
         assert not any("ghp_0123456789" in text for text in kept)
 
     @pytest.mark.proves("B3")
-    def test_thirty_turns_extend_what_the_model_was_sent(self, host: Program) -> None:
+    def test_every_turn_extends_what_the_model_was_sent(self, host: Program) -> None:
         for number, fact in enumerate(_FACTS):
             host.remember(f"The {fact} is kept in cupboard number {number + 40}.")
         prompts = [
             f"Turn {number}: in which cupboard is the {_FACTS[number // 3 % len(_FACTS)]} kept?"
             if number % 3 == 0
             else f"Turn {number}: say something short, please."
-            for number in range(30)
+            for number in range(self.turns)
         ]
         requests = host.conversation(prompts)
         assert any(FRAME in one.beside for one in requests)

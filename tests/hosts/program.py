@@ -24,6 +24,7 @@ from tests.hosts.model_server import ModelServer, Request
 VENV = Path(sys.executable).parent
 FRAME = "foreword recall"
 _TURN_S = 120.0
+_PATIENT = "[serve]\ndeadline_ms = 3000\ncold_deadline_ms = 4500\n"
 # What of the environment a host may have from the machine: never a key, a home or a setting of somebody's.
 _KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "NODE_EXTRA_CA_CERTS")
 
@@ -65,13 +66,16 @@ class Program(ABC):
         self.model = ModelServer()
         for one in (self.user, self.project):
             one.mkdir(parents=True)
-        self.environ = {name: value for name, value in os.environ.items() if name in _KEPT} | {
+        found = {name: value for name, value in os.environ.items() if name in _KEPT}
+        found["PATH"] = f"{self.program.parent}:{found['PATH']}"
+        self.environ = found | {
             "HOME": str(self.user),
             "FOREWORD_HOME": str(folder / "foreword"),
             "FOREWORD_CONFIG": str(folder / "foreword.toml"),
             **self.variables(),
         }
         self.memory = Client(address(self.environ), self.environ)
+        self.settings()
         self.prepare()
 
     def variables(self) -> dict[str, str]:
@@ -139,8 +143,9 @@ class Program(ABC):
         return done.stdout
 
     def settings(self, text: str = "") -> None:
-        """Foreword's own settings; they count from the next request on."""
-        (self.folder / "foreword.toml").write_text(text)
+        """Foreword's own settings; they count from the next request on. With patience: what a busy machine cannot do in
+        time is not what these tests are about."""
+        (self.folder / "foreword.toml").write_text(f"{text}\n{_PATIENT}")
 
     def call(self, action: str, **payload: Any) -> dict[str, Any]:
         return dict(self.memory.call(action, payload))

@@ -306,3 +306,13 @@ def test_compaction_takes_half_the_budget_three_sessions_and_ten_entries() -> No
     assert len(lines) == 1 + 3 + 1 + 10 + 1
     tight = compact(summaries, entries, ComposeSettings(max_context_tokens=100))
     assert 0 < tight.tokens <= 50
+
+
+@pytest.mark.proves("P1")
+@pytest.mark.parametrize("style", Style)
+def test_a_session_s_index_is_never_longer_than_a_host_takes(style: Style) -> None:
+    entries = [Memory(f"An entry about bees 🐝 {'and more ' * 30}", Kind.NOTE, row=row) for row in range(1, 400)]
+    caps = ComposeSettings(style=style, max_context_tokens=100_000, max_index_entries=400)
+    composed = stable([], entries, caps)
+    assert 9_000 < len(composed.text.encode("utf-16-le")) // 2 <= 10_000
+    assert len(composed.memories) < len(entries)

@@ -30,16 +30,32 @@ PROMPTS = [
     ("codex", "UserPromptSubmit"),
     ("gemini", "BeforeAgent"),
     ("copilot", "userPromptSubmitted"),
+    ("opencode", "prompt"),
 ]
-ANSWERS = [("claude-code", "Stop"), ("codex", "Stop"), ("gemini", "AfterAgent")]
-TOOLS = [("claude-code", "PostToolUse"), ("codex", "PostToolUse"), ("gemini", "AfterTool"), ("copilot", "postToolUse")]
-STARTS = [("claude-code", "SessionStart"), ("codex", "SessionStart"), ("copilot", "sessionStart")]
+ANSWERS = [("claude-code", "Stop"), ("codex", "Stop"), ("gemini", "AfterAgent"), ("opencode", "answer")]
+TOOLS = [
+    ("claude-code", "PostToolUse"),
+    ("codex", "PostToolUse"),
+    ("gemini", "AfterTool"),
+    ("copilot", "postToolUse"),
+    ("opencode", "tool"),
+]
+STARTS = [
+    ("claude-code", "SessionStart"),
+    ("codex", "SessionStart"),
+    ("copilot", "sessionStart"),
+    ("opencode", "start"),
+]
 COMPACTIONS = [
     ("claude-code", "PreCompact"),
     ("codex", "PreCompact"),
     ("gemini", "PreCompress"),
     ("copilot", "preCompact"),
+    ("opencode", "compact"),
 ]
+# What a host calls its session, and those that take plain text.
+SESSION = {"copilot": "sessionId", "opencode": "sessionID"}
+PLAIN = {("claude-code", "PreCompact"), *(("opencode", event) for event in ("prompt", "start", "compact"))}
 SUBAGENTS = [("claude-code", "SubagentStart"), ("claude-code", "SubagentStop")]
 ENDS = [
     *ANSWERS,
@@ -48,7 +64,7 @@ ENDS = [
     ("codex", "SessionEnd"),
     ("copilot", "agentStop"),
 ]
-SILENT = {*ENDS, *TOOLS, *COMPACTIONS[1:], ("gemini", "SessionStart"), ("claude-code", "PostCompact")}
+SILENT = {*ENDS, *TOOLS, *(set(COMPACTIONS) - PLAIN), ("gemini", "SessionStart"), ("claude-code", "PostCompact")}
 CONTEXT = "> **foreword recall** · data.\n> - `m1` The cellar is kept at twelve degrees."
 
 
@@ -71,7 +87,7 @@ def said(hook: Hook, text: str) -> str:
 
 def context(host: str, event: str, reply: str) -> str:
     """The text that a host finds in a reply, each where that host looks for it."""
-    if (host, event) == ("claude-code", "PreCompact"):
+    if (host, event) in PLAIN:
         return reply
     found = json.loads(reply)
     if host == "copilot":
@@ -97,7 +113,7 @@ def carried_out(engine: Foreword, hook: Hook) -> tuple[str, list[dict[str, Any]]
 
 
 def test_an_unknown_host_is_refused_by_naming_those_there_are() -> None:
-    with pytest.raises(BadInput, match=r"'cursor' is not a host.*claude-code, codex, gemini, copilot"):
+    with pytest.raises(BadInput, match=r"'cursor' is not a host.*claude-code, codex, gemini, copilot, opencode"):
         understand("cursor", "sessionStart", {})
 
 
@@ -117,7 +133,7 @@ def test_a_document_that_is_no_object_is_refused(wrong: object) -> None:
 @pytest.mark.parametrize(
     ("where", "field"),
     [
-        *((where, "sessionId" if where[0] == "copilot" else "session_id") for where in (*PROMPTS, *STARTS, *TOOLS)),
+        *((where, SESSION.get(where[0], "session_id")) for where in (*PROMPTS, *STARTS, *TOOLS)),
         *((where, "cwd") for where in (*PROMPTS, *ANSWERS, *TOOLS, *STARTS, *COMPACTIONS)),
         *((where, "prompt") for where in PROMPTS),
         (("claude-code", "Stop"), "last_assistant_message"),
@@ -162,7 +178,7 @@ def test_a_hosts_session_is_the_owners_own(where: tuple[str, str]) -> None:
 
 def test_sessions_of_two_hosts_never_collide() -> None:
     keys = {
-        told(host, event, **{"sessionId" if host == "copilot" else "session_id": "one"}).asks[0]["payload"]["session"]
+        told(host, event, **{SESSION.get(host, "session_id"): "one"}).asks[0]["payload"]["session"]
         for host, event in PROMPTS
     }
     assert len(keys) == len(HOSTS)
@@ -217,7 +233,7 @@ def test_what_was_said_in_an_earlier_session_reaches_the_next_prompt(
     foreword: Foreword, where: tuple[str, str]
 ) -> None:
     host, event = where
-    field = "sessionId" if host == "copilot" else "session_id"
+    field = SESSION.get(host, "session_id")
     carried_out(
         foreword, told(*where, prompt="The wine cellar is kept at twelve degrees.", **{field: "an-earlier-one"})
     )
@@ -322,7 +338,7 @@ def test_a_second_compact_changes_nothing(foreword: Foreword) -> None:
 def test_every_host_that_compacts_makes_its_session_new(where: tuple[str, str]) -> None:
     hook = told(*where)
     assert actions(hook) == ["compact"]
-    assert said(hook, CONTEXT) == (CONTEXT if where[0] == "claude-code" else "")
+    assert said(hook, CONTEXT) == (CONTEXT if where in PLAIN else "")
 
 
 def test_gemini_says_at_every_turn_that_it_may_compress_and_is_not_believed() -> None:
@@ -627,3 +643,44 @@ def test_the_room_knows_nothing_but_errors_and_the_model() -> None:
     }
     rooms = {".".join(name.split(".")[:2]) for names in known.values() for name in names}
     assert rooms == {"foreword.errors", "foreword.model", "foreword.hosts"}
+
+
+# OpenCode's own
+
+
+@pytest.mark.parametrize(
+    ("told_as", "meant"),
+    [
+        ('"At how many degrees is the cellar kept?"', "At how many degrees is the cellar kept?"),
+        (r'"Is \"cool\" what the cellar is?"', 'Is "cool" what the cellar is?'),
+        ('"one" and "two" are words', '"one" and "two" are words'),
+        ('Say "twelve" to me', 'Say "twelve" to me'),
+    ],
+)
+def test_opencode_s_quotes_around_a_prompt_are_nobody_s_words(told_as: str, meant: str) -> None:
+    hook = told("opencode", "prompt", prompt=told_as)
+    assert hook.asks[-1]["payload"]["text"] == meant
+    assert hook.records[0]["payload"]["content"] == meant
+
+
+def test_an_opencode_session_that_another_process_began_is_given_again_what_it_was_given(foreword: Foreword) -> None:
+    earlier = told("opencode", "prompt", prompt="The wine cellar is kept at twelve degrees.", sessionID="ses_earlier")
+    carried_out(foreword, earlier)
+    first, _ = carried_out(foreword, told("opencode", "prompt"))
+    other, _ = carried_out(foreword, told("opencode", "prompt", prompt="How many degrees are it in the cellar?"))
+    resumed, _ = carried_out(
+        foreword, told("opencode", "prompt", prompt="Say, how many degrees has the cellar?", source="resume")
+    )
+    assert "twelve degrees" in first
+    assert "twelve degrees" not in other
+    assert "twelve degrees" in resumed
+
+
+def test_an_opencode_sub_agent_is_named_by_its_parent_and_its_orders_are_nobody_s_words() -> None:
+    order = told("opencode", "prompt", sessionID="ses_child", parentID="ses_parent")
+    report = told("opencode", "answer", sessionID="ses_child", parentID="ses_parent")
+    assert order.records == ()
+    (kept,) = report.records
+    for request in (*order.asks, kept):
+        assert request["payload"]["session"] == "agent:opencode:subagent:ses_parent:ses_child"
+    assert kept["payload"]["origin"] == "agent"

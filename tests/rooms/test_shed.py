@@ -187,6 +187,17 @@ def test_the_stable_part_is_frozen_for_the_session(opened: Callable[..., Forewor
     assert "sold" in engine.start(SESSION).text
 
 
+def test_a_subagent_is_given_a_smaller_part(opened: Callable[..., Foreword]) -> None:
+    engine = opened()
+    for number in range(30):
+        note = f"Note {number} tells where the beehives stand in the meadow beside the old mill."
+        engine.record(Event(note, session="agent:main:old", kind=Kind.NOTE))
+    whole, helper = engine.start(SESSION), engine.start("agent:main:subagent:7")
+    assert helper.text
+    assert helper.tokens <= whole.tokens // 2 + 1
+    assert helper.text.count("beehives") <= 10
+
+
 @pytest.mark.proves("S5")
 @pytest.mark.parametrize("text", ["", "  \n ", "ok", "thanks!", "HEARTBEAT", "heartbeat_ok", "Read HEARTBEAT.md now"])
 def test_an_ask_with_nothing_in_it_is_never_searched_with(opened: Callable[..., Foreword], text: str) -> None:

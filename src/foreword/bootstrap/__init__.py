@@ -1,6 +1,16 @@
 """Which workspace files a session needs: by its kind, its agent and its topic."""
 
 from foreword.bootstrap.filesets import BootstrapSettings, Chosen, choose
+from foreword.bootstrap.listing import Listed, listing, loaded_by_host
 from foreword.bootstrap.workspace import WorkspaceFile, read
 
-__all__ = ["BootstrapSettings", "Chosen", "WorkspaceFile", "choose", "read"]
+__all__ = [
+    "BootstrapSettings",
+    "Chosen",
+    "Listed",
+    "WorkspaceFile",
+    "choose",
+    "listing",
+    "loaded_by_host",
+    "read",
+]

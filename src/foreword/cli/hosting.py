@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from foreword.cli.call import Call, Exit
 from foreword.cli.daemon import client_of, environ_of
@@ -44,9 +45,11 @@ def add(verbs: Verbs) -> None:
             example=f"foreword {name} install --dry-run\nforeword {name} check\nforeword {name} remove",
         )
         parser.add_argument("what", choices=tuple(_OPTIONS), help="what to do")
-        parser.add_argument(
-            "--config", metavar="FILE", help=f"{title}'s settings file; without it, where {title} looks"
-        )
+        where = parser.add_mutually_exclusive_group()
+        where.add_argument("--config", metavar="FILE", help=f"{title}'s settings file; without it, where {title} looks")
+        if INSTALLERS[name].in_projects:
+            where.add_argument("--global", action="store_true", help="in your own settings, for every project (usual)")
+            where.add_argument("--project", action="store_true", help="in the settings of this folder, for it alone")
         parser.add_argument("--dry-run", action="store_true", help="show the diff, and change nothing")
         parser.add_argument("--yes", action="store_true", help="install: do not ask, for scripts")
         parser.add_argument(
@@ -91,6 +94,8 @@ class _Here:
         """The host's settings file. Raises HostError where the host is not here."""
         if named := self.call.args.config:
             return Path(os.path.abspath(os.path.expanduser(named)))
+        if self.project:
+            return self.host.project_file(self.project)
         file: Path = self.host.config_file(os.environ)
         if not file.exists() and self.program is None:
             raise HostError(
@@ -100,9 +105,17 @@ class _Here:
         return file
 
     @property
+    def project(self) -> Path | None:
+        """The folder for which alone it is meant."""
+        return Path.cwd() if getattr(self.call.args, "project", False) else None
+
+    @property
     def folder(self) -> Path:
-        """What Foreword keeps of its install in this host."""
-        return Path(os.path.abspath(self.call.home)) / "hosts" / self.name
+        """What Foreword keeps of its install in this host. A project's is apart: each is removed by itself."""
+        folder = Path(os.path.abspath(self.call.home)) / "hosts" / self.name
+        if self.project is None:
+            return folder
+        return folder / f"project-{crc32(os.fsencode(self.project)):08x}"
 
     @property
     def installation(self) -> installation.Installation:
@@ -135,7 +148,18 @@ class _Here:
             program=str(Path(sys.executable).with_name("foreword")),
             daemon=(*(("/usr/bin/env", *told) if told else ()), *daemon, "--detach"),
             variables=(*((f"FOREWORD_HOME={home}",) if moved else ()), *told),
+            **self._door(),
         )
+
+    def _door(self) -> dict[str, str]:
+        """Only of a daemon that stays: one that ends when it is idle is started by a command, and not by a request."""
+        from foreword.serve import guard
+
+        serve, here = self.call.loaded.settings.serve, client_of(self.call).address
+        if not serve.port or serve.idle_minutes:
+            return {}
+        here.make()
+        return {"door": f"http://127.0.0.1:{serve.port}", "token": guard.token_in(here.token)}
 
 
 def _install(here: _Here) -> int:

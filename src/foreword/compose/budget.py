@@ -27,6 +27,10 @@ class ComposeSettings:
     max_context_tokens: int = field(
         default=500, metadata={"help": "The most tokens in a session's stable part.", "project": "lower"}
     )
+    max_context_chars: int = field(
+        default=10_000,
+        metadata={"help": "The most characters in it; hosts cut what is longer, or leave it out.", "project": "lower"},
+    )
     max_index_entries: int = field(
         default=20, metadata={"help": "The most observations listed at session start.", "project": "lower"}
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from foreword.compose import render
 from foreword.compose.budget import ComposeSettings, count_tokens, snippet
@@ -76,30 +76,50 @@ def stable(summaries: Sequence[Memory], entries: Sequence[Memory], settings: Com
     return _index(
         summaries[: settings.max_summaries],
         entries[: settings.max_index_entries],
-        settings.max_context_tokens,
+        settings,
         lambda some, others: render.stable(some, others, settings.style),
     )
 
 
 def compact(summaries: Sequence[Memory], entries: Sequence[Memory], settings: ComposeSettings) -> Composed:
-    return _index(summaries[:3], entries[:10], settings.max_context_tokens // 2, render.compact)
+    return _index(summaries[:3], entries[:10], halved(settings), render.compact)
 
 
-def _index(summaries: Sequence[Memory], entries: Sequence[Memory], budget_tokens: int, write: _Write) -> Composed:
+def halved(settings: ComposeSettings) -> ComposeSettings:
+    """For those who need less: a summary of the conversation, and a helper that does one thing."""
+    return replace(
+        settings,
+        max_context_tokens=settings.max_context_tokens // 2,
+        max_summaries=min(settings.max_summaries, 3),
+        max_index_entries=min(settings.max_index_entries, 10),
+    )
+
+
+def _index(
+    summaries: Sequence[Memory], entries: Sequence[Memory], settings: ComposeSettings, write: _Write
+) -> Composed:
+    def too_long(text: str) -> bool:
+        return count_tokens(text) > settings.max_context_tokens or _length(text) > settings.max_context_chars
+
     some: list[Memory] = []
     others: list[Memory] = []
     text = ""
     for memory in summaries:
         longer = write([*some, memory], [])
-        if count_tokens(longer) > budget_tokens:
+        if too_long(longer):
             break
         some.append(memory)
         text = longer
     for memory in entries:
         longer = write(some, [*others, memory])
-        if count_tokens(longer) > budget_tokens:
+        if too_long(longer):
             break
         others.append(memory)
         text = longer
     reason = "" if text else "there is nothing to list yet" if not (summaries or entries) else "the budget is too small"
     return Composed(text, (*some, *others), count_tokens(text), reason)
+
+
+def _length(text: str) -> int:
+    """As JavaScript counts, and the hosts with it: an emoji is two."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -20,7 +20,7 @@ What becomes what
   compaction or a clearing the conversation no longer holds what was said, so `compact` is asked before `start`: when
   the host compacted, that is done a second time and changes nothing, unless the first time was missed; when the host
   cleared, nobody else tells.
-- Before a compaction `compact` is asked; only Claude Code takes the text.
+- Before a compaction `compact` is asked; only Claude Code and OpenCode take the text.
 - The agent's last words are kept as the agent's. What a tool gave is kept as an observation, unless it says nothing.
 - An end of a turn is never answered: there, context makes the agent go on.
 - An event that nobody here knows is nothing at all, for hosts add events.
@@ -31,10 +31,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from foreword.errors import BadInput
-from foreword.hosts import claude_code, codex, copilot, gemini
+from foreword.hosts import claude_code, codex, copilot, gemini, opencode
 from foreword.hosts.hook import MOST_CHARS, Hook, Host, Request, Told
 
-HOSTS: Mapping[str, Host] = {one.name: one for one in (claude_code.HOST, codex.HOST, gemini.HOST, copilot.HOST)}
+HOSTS: Mapping[str, Host] = {
+    one.name: one for one in (claude_code.HOST, codex.HOST, gemini.HOST, copilot.HOST, opencode.HOST)
+}
 
 __all__ = ["HOSTS", "MOST_CHARS", "Hook", "Host", "Request", "understand"]
 

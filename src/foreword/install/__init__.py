@@ -8,7 +8,8 @@ from foreword.install.codex import Codex
 from foreword.install.gemini import Gemini
 from foreword.install.installer import Installer, Owners, Wanted
 from foreword.install.openclaw import OpenClaw
+from foreword.install.opencode import OpenCode
 
-INSTALLERS: dict[str, Installer] = {one.name: one for one in (OpenClaw(), ClaudeCode(), Codex(), Gemini())}
+INSTALLERS: dict[str, Installer] = {one.name: one for one in (OpenClaw(), OpenCode(), ClaudeCode(), Codex(), Gemini())}
 
 __all__ = ["INSTALLERS", "Check", "Installer", "Owners", "Wanted"]

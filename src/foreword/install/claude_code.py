@@ -18,6 +18,8 @@ from foreword.install.json5 import member
 _MARKET = ("extraKnownMarketplaces", "foreword")
 _PLUGIN = "foreword@foreword"
 _ENABLED = ("enabledPlugins", _PLUGIN)
+# The others are only run as commands, or were not seen to be run otherwise.
+_BY_HTTP = ("UserPromptSubmit", "PostToolUse", "Stop")
 _HOOKS, _SERVERS = "hooks/hooks.json", ".mcp.json"
 
 
@@ -86,12 +88,19 @@ class ClaudeCode(Installer):
 
 
 def _files(wanted: Wanted) -> dict[str, bytes]:
-    """The plugin as it ships, with the way to this very Foreword in it."""
+    """The plugin as it ships, with the way to this very Foreword in it. Where a daemon stays at a port, the host asks
+    it by itself, which saves starting a process."""
     files = shipped(ClaudeCode.name)
     hooks, servers = json.loads(files[_HOOKS]), json.loads(files[_SERVERS])
-    for entries in hooks["hooks"].values():
+    for event, entries in hooks["hooks"].items():
         for hook in (hook for entry in entries for hook in entry["hooks"]):
-            hook["command"], *hook["args"] = wanted.command(*hook["args"])
+            if wanted.door and event in _BY_HTTP:
+                url = f"{wanted.door}/hook/{ClaudeCode.name}/{event}"
+                opened = {"type": "http", "url": url, "headers": {"Authorization": f"Bearer {wanted.token}"}}
+                hook.update(opened)
+                del hook["command"], hook["args"]
+            else:
+                hook["command"], *hook["args"] = wanted.command(*hook["args"])
     for server in servers["mcpServers"].values():
         server["command"], *server["args"] = wanted.command(*server["args"])
     return {**files, _HOOKS: _document(hooks), _SERVERS: _document(servers)}

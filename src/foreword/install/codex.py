@@ -80,7 +80,7 @@ class Codex(Installer):
         if member(config, ("features", "hooks")) is False:
             step = f"Take features.hooks out of {file}."
             yield Check("hooks", "fail", "Hooks are switched off (features.hooks).", step)
-        if member(config, _SERVER) != _server(wanted):
+        if any(member(config, (*_SERVER, key)) != value for key, value in _server(wanted).items()):
             yield Check("tools", "warn", "mem-search and mem-get are not offered by this Foreword", self.again)
         else:
             yield Check("tools", "ok", "mem-search and mem-get are offered")

@@ -70,7 +70,7 @@ class Gemini(Installer):
             yield Check("hooks", "fail", "Foreword's hooks are switched off (hooksConfig.disabled).", step)
         else:
             yield Check("hooks", "ok", "the settings call this Foreword")
-        if member(config, _SERVER) != _server(self.name, wanted):
+        if any(member(config, (*_SERVER, key)) != value for key, value in _server(self.name, wanted).items()):
             yield Check("tools", "warn", "mem-search and mem-get are not offered by this Foreword", self.again)
         else:
             yield Check("tools", "ok", "mem-search and mem-get are offered")

@@ -22,13 +22,16 @@ Answers = Callable[..., Any]
 class Wanted:
     """Where a host's plugin belongs, and what leads it to this very Foreword: `variables` such as `FOREWORD_HOME=…`
     for what is not where Foreword would look by itself, `program` for its command, `daemon` for what starts the
-    daemon. `home` is "" where the settings alone tell it."""
+    daemon. `home` is "" where the settings alone tell it. `door` is the address on loopback of a daemon that stays, ""
+    where there is none, and `token` what opens it."""
 
     folder: Path
     home: str
     program: str
     daemon: tuple[str, ...]
     variables: tuple[str, ...] = ()
+    door: str = ""
+    token: str = ""
 
     def command(self, *arguments: str) -> list[str]:
         """What runs Foreword with these arguments, without a shell."""
@@ -54,6 +57,8 @@ class Installer:
     name: str
     title: str
     grant: str
+    # Whether a project may have settings of its own that load Foreword there alone.
+    in_projects = False
 
     @property
     def program(self) -> str:
@@ -66,6 +71,10 @@ class Installer:
 
     def config_file(self, environ: Mapping[str, str]) -> Path:
         """The host's settings file, by the host's own rule."""
+        raise NotImplementedError
+
+    def project_file(self, folder: Path) -> Path:
+        """The host's settings file of a project."""
         raise NotImplementedError
 
     def read(self, file: Path) -> dict[str, Any]:

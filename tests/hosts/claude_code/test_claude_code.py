@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,29 @@ class TestInstalling:
         assert "`foreword claude-code install`" in fresh.foreword("claude-code", "check", code=1)
         fresh.foreword("claude-code", "install", "--yes")
         assert "no turn has shown it yet" in fresh.foreword("claude-code", "check")
+        fresh.close()
+
+    def test_a_daemon_that_stays_is_asked_without_starting_a_process(self, fresh: Claude) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        (fresh.folder / "foreword.toml").write_text(f"[serve]\nport = {port}\nidle_minutes = 0\n")
+        fresh.foreword("claude-code", "install", "--yes")
+        plugin = fresh.folder / "foreword/hosts/claude-code/plugin"
+        hooks = json.loads((plugin / "hooks/hooks.json").read_text())["hooks"]
+        kinds = {event: entries[0]["hooks"][0]["type"] for event, entries in hooks.items()}
+        assert {event for event, kind in kinds.items() if kind == "http"} == {"UserPromptSubmit", "PostToolUse", "Stop"}
+        assert (plugin / "hooks/hooks.json").stat().st_mode & 0o077 == 0, "the token is in it"
+        fresh.foreword("up")
+        fresh.remember("The attic ladder is in the carpenter's shed.")
+        turn = fresh.turn("Where is the attic ladder? [[say:In the shed of the carpenter, it says.]]")
+        assert "carpenter's shed" in turn.request.beside
+        assert FRAME not in fresh.turn("Please reverse the word stressed.").request.whole
+        shown = "echo the tide gauge reads 412 centimetres"
+        fresh.turn(f"Run it, please. {fresh.uses('Bash', {'command': shown})}")
+        kept = fresh.kept()
+        assert any("shed of the carpenter, it says" in text for origin, _, text in kept if origin == "agent")
+        assert any("tide gauge reads 412" in text for _, kind, text in kept if kind == "observation")
         fresh.close()
 
     def test_check_asks_claude_code_whether_it_has_taken_up_the_plugin(self, fresh: Claude) -> None:

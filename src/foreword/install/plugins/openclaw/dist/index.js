@@ -74,8 +74,10 @@ var Deadline = class {
   get leftMs() {
     return Math.max(this.#ms - (performance.now() - this.#started), 0);
   }
-  /** On the machine's monotonic clock, in seconds, which every process of it reads alike. */
+  /** On the machine's monotonic clock, in seconds, which every process of it reads alike. Bun has no such clock, only
+   * one that begins with the process: there it is undefined. */
   get until() {
+    if (process.versions.bun) return void 0;
     return Number(process.hrtime.bigint()) / 1e9 + this.leftMs / 1e3;
   }
   /** Whatever is still under way ends too. */
@@ -94,19 +96,27 @@ var VERSION = 1;
 // kit/exchange.ts
 var LARGEST_ANSWER_BYTES = 16e6;
 async function exchange(path, action, payload, deadline) {
-  return opened(await post(path, JSON.stringify({ version: VERSION, action, payload }), deadline));
+  const { text } = await post(path, "/v1", JSON.stringify({ version: VERSION, action, payload }), deadline);
+  return opened(text);
 }
-function post(path, body, deadline) {
+async function hook(path, host, event, told2, deadline) {
+  const { status: status2, text } = await post(path, `/hook/${host}/${event}`, JSON.stringify(told2), deadline);
+  if (status2 === 200) return text;
+  opened(text);
+  throw new Error("the daemon's answer is not one of Foreword's");
+}
+function post(socket, path, body, deadline) {
   return new Promise((resolve, reject) => {
+    const until = deadline.until;
     const headers = {
       Host: "foreword",
       "Content-Type": "application/json",
       "Content-Length": Buffer.byteLength(body),
       // Foreword must know how long its brief is wanted: one that comes too late was never said.
-      "X-Until": deadline.until.toFixed(6)
+      ...until !== void 0 && { "X-Until": until.toFixed(6) }
     };
     const signal = deadline.signal;
-    const options = { socketPath: path, method: "POST", path: "/v1", agent: false, headers, signal };
+    const options = { socketPath: socket, method: "POST", path, agent: false, headers, signal };
     const asking = request(options, (answer) => {
       const parts = [];
       let size = 0;
@@ -115,7 +125,7 @@ function post(path, body, deadline) {
         if (size > LARGEST_ANSWER_BYTES) asking.destroy(new Error("the daemon's answer is too large"));
         else parts.push(part);
       });
-      answer.on("end", () => resolve(Buffer.concat(parts).toString("utf8")));
+      answer.on("end", () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(parts).toString("utf8") }));
       answer.on("error", reject);
     });
     asking.on("error", reject);
@@ -183,7 +193,17 @@ var Foreword = class {
     this.#options = options;
     this.#environ = options.environ ?? process.env;
   }
-  async call(action, payload, options = {}) {
+  call(action, payload, options = {}) {
+    return this.#carried(action, options, (path, deadline) => exchange(path, action, payload, deadline));
+  }
+  /** Tells Foreword of an event as `foreword hook` does; what the host is told is "" for nothing. */
+  hook(event, told2, options = {}) {
+    return this.#carried(event, options, (path, deadline) => hook(path, this.#host, event, told2, deadline));
+  }
+  get #host() {
+    return this.#options.host ?? "node";
+  }
+  async #carried(what, options, send) {
     let folder = "";
     let deadline;
     try {
@@ -191,23 +211,22 @@ var Foreword = class {
       const [usualMs, usualColdMs] = deadlines(folder) ?? [COLD_DEADLINE_MS, COLD_DEADLINE_MS];
       deadline = new Deadline(options.deadlineMs ?? this.#options.deadlineMs ?? usualMs);
       const coldMs = this.#options.coldDeadlineMs ?? usualColdMs;
-      const asked2 = this.#ask(folder, action, payload, deadline, coldMs);
-      return await Promise.race([asked2, deadline.over]);
+      return await Promise.race([this.#ask(folder, send, deadline, coldMs), deadline.over]);
     } catch (error) {
       const late = deadline?.signal.aborted ? deadline.sentence : "";
       this.lastFailure = late || (error instanceof Error ? error.message : String(error));
-      if (folder) void note(folder, this.#options.host ?? "node", String(action), this.lastFailure);
+      if (folder) void note(folder, this.#host, what, this.lastFailure);
       return void 0;
     } finally {
       deadline?.end();
     }
   }
-  #ask(folder, action, payload, deadline, coldMs) {
+  #ask(folder, send, deadline, coldMs) {
     let left = false;
     return reachable(`${folder}/daemon.sock`, async (path) => {
       while (true) {
         try {
-          return await exchange(path, action, payload, deadline);
+          return await send(path, deadline);
         } catch (error) {
           const code = error.code ?? "";
           if (ABSENT.has(code)) this.#start(deadline, coldMs);
@@ -258,7 +277,7 @@ async function empty(path) {
   }
 }
 
-// openclaw/state.ts
+// kit/few.ts
 var Few = class extends Map {
   constructor(most = 500) {
     super();
@@ -272,6 +291,8 @@ var Few = class extends Map {
     return this;
   }
 };
+
+// openclaw/state.ts
 var State = class {
   /** By run: a prompt is built again on every retry, and must not change. */
   runs = new Few();
@@ -317,10 +338,15 @@ async function choose(event, foreword, state, warn) {
   if (!context.workspaceDir) return warn("the host told of no workspace: its files are left alone");
   const place = placeOf({ sessionKey: event.sessionKey ?? context.sessionKey, agentId: context.agentId });
   const files = loaded.filter((one) => !one.missing).map((one) => one.name);
-  const answer = await foreword.call("bootstrap", { ...place, workspace: context.workspaceDir, files });
-  if (!answer) await emptied(place, state);
-  const chosen = answer ?? state.files.get(conversation(place));
-  if (answer) state.files.set(conversation(place), answer);
+  const known = state.files.get(conversation(place));
+  const asked2 = foreword.call("bootstrap", { ...place, workspace: context.workspaceDir, files }).then(async (answer) => {
+    if (!answer) return emptied(place, state);
+    for (const problem of answer.problems.filter((one) => !known?.problems.includes(one))) warn(problem);
+    state.files.set(conversation(place), answer);
+  });
+  if (known && !known.enabled && !known.context_file) return;
+  await asked2;
+  const chosen = state.files.get(conversation(place));
   if (!chosen?.enabled) return;
   const kept = loaded.filter((one) => chosen.keep.includes(one.name));
   const added = chosen.add.map(({ name, path, content }) => ({ name, path, content, missing: false }));
@@ -422,10 +448,18 @@ var TOOLS = {
   }
 };
 
-// openclaw/tools.ts
+// kit/reading.ts
 var TOOL_MS = 5e3;
 var ACTIONS = { "mem-search": "search", "mem-get": "get" };
 var NAMES = Object.keys(ACTIONS);
+async function read(name, params, place, foreword) {
+  const known = Object.keys(TOOLS[name].parameters.properties).filter((one) => params[one] !== void 0);
+  const asked2 = Object.fromEntries(known.map((one) => [one, params[one]]));
+  const found = await foreword.call(ACTIONS[name], { ...place, ...asked2 }, { deadlineMs: TOOL_MS });
+  return found?.text ?? `Memory cannot be read now: ${foreword.lastFailure}`;
+}
+
+// openclaw/tools.ts
 function tool(name, foreword) {
   const { title, description, parameters } = TOOLS[name];
   return (context) => ({
@@ -434,11 +468,7 @@ function tool(name, foreword) {
     description,
     parameters,
     execute: async (_id, params) => {
-      const known = Object.keys(parameters.properties).filter((one) => params[one] !== void 0);
-      const asked2 = Object.fromEntries(known.map((one) => [one, params[one]]));
-      const payload = { ...placed(context), ...asked2 };
-      const found = await foreword.call(ACTIONS[name], payload, { deadlineMs: TOOL_MS });
-      const text = found?.text ?? `Memory cannot be read now: ${foreword.lastFailure}`;
+      const text = await read(name, params, placed(context), foreword);
       return { content: [{ type: "text", text }], details: {} };
     }
   });
