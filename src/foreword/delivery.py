@@ -56,15 +56,16 @@ class Delivery:
         if kept != workspace:
             self._store.keep_workspace(*_session(place), workspace, wait_ms=wait_ms)
 
-    def begun(self, place: Place, shown: Sequence[compose.Snippet], settings: LaneSettings) -> str:
-        """A turn of the session begins, and `shown` is what was already found for it: its file, which holds no other
-        session's brief any more; "" where the lane is off."""
+    def begun(self, place: Place, settings: LaneSettings) -> str:
+        """A turn of the session begins: its file, which holds no earlier turn's brief any more; "" where the lane is
+        off."""
         workspace = self._workspace(place) if settings.to_file else ""
         if not workspace:
             return ""
         path = os.path.join(workspace, settings.file_name)
-        if not any((one.path, one.agent, one.key) == (path, *_session(place)) for one in self._store.lane_files()):
-            self._put(place, workspace, self._rendered(shown), settings)
+        known = [one for one in self._store.lane_files() if one.path == path]
+        if not known or any(one.holds or (one.agent, one.key) != _session(place) for one in known):
+            self._put(place, workspace, "", settings)
         return path
 
     def put(

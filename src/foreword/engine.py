@@ -294,11 +294,11 @@ class Foreword:
                     decided = replace(decided, receipt={**decided.receipt, "notes": notes})
                 keep_s = max(self._settings.turn.repeat_ms / 1000, _AHEAD_S)
                 if ask.ahead:
-                    waiting = Answered(
-                        asked, now, turn.mark, (turn.epoch, turn.receipt), ahead=decided, shown=decided.shown
-                    )
+                    waiting = Answered(asked, now, turn.mark, (turn.epoch, turn.receipt), ahead=decided)
                     self._recent.keep(conversation, waiting, for_s=keep_s)
                     return Brief(reason="laid ready for the prompt of this message")
+                if late := patience.over():
+                    decided = self._silenced(decided, late)
                 brief = self._settle(decided, place, turn, now, patience)
             except BaseException:
                 # A file with another turn's memories is worse than an empty one.
@@ -353,8 +353,6 @@ class Foreword:
             composed = replace(
                 composed, reason=composed.reason if verdict.chosen and not composed.text else verdict.reason
             )
-            if late := patience.over():
-                composed = compose.Composed("", (), 0, late)
             rows = receipts.candidates_of(
                 verdict, (memory.row for memory in composed.memories), dict(composed.left_out)
             )
@@ -376,6 +374,13 @@ class Foreword:
             # What may not be kept is written nowhere: then the file is empty, and the host alone is given it.
             shown=() if secret else composed.shown,
         )
+
+    def _silenced(self, decided: Decided, reason: str) -> Decided:
+        """Nobody listens any more: nothing is given, and nothing counts as said."""
+        rows = [{**one, "injected": False} for one in decided.receipt["candidates"]]
+        avoided = receipts.avoided_tokens(rows, self._settings.compose.max_memories)
+        receipt = {**decided.receipt, "candidates": rows, "avoided": avoided, "reason": reason, "tokens": 0}
+        return replace(decided, text="", memories=(), tokens=0, reason=reason, receipt=receipt, shown=())
 
     def _settle(self, decided: Decided, place: Place, turn: Turn, now: float, patience: _Patience) -> Brief:
         """From here on it counts as said."""
@@ -649,16 +654,10 @@ class Foreword:
         )
 
     def _begun(self, place: Place, workspace: str) -> str:
-        """The session's context file, now that the host has told where it works. A message may have been asked about
-        before that: then what was found for it is written now."""
-        settings = self._settings
-        self._delivery.learn(place, workspace, settings.lanes)
-        self._notice(self._store.turn(place.session).mark)
-        recent = self._recent.newest(place.agent, place.host_key, since=self._clock() - settings.turn.repeat_ms / 1000)
-        file = self._delivery.begun(place, recent.shown if recent else (), settings.lanes)
-        if recent:
-            self._taken_back(place, recent.shown, recent.mark)
-        return file
+        """The session's context file, now that the host has told where it works. Who asks is not told here, and may be
+        another than who asked last: the file is empty until they are answered."""
+        self._delivery.learn(place, workspace, self._settings.lanes)
+        return self._delivery.begun(place, self._settings.lanes)
 
     # search, get, forget
 

@@ -61,14 +61,6 @@ class Recent:
         with self._lock:
             return self._answered.get(conversation)
 
-    def newest(self, agent: str, host_key: str, *, since: float) -> Answered | None:
-        """The last answer under a host's key, whoever asked; None where it is not from `since` or later."""
-        with self._lock:
-            for (whose, key), answered in reversed(self._answered.items()):
-                if whose == agent and answered.at >= since and (key == host_key or key.startswith(f"{host_key}|")):
-                    return answered
-        return None
-
     def keep(self, conversation: tuple[str, str], answered: Answered, *, for_s: float) -> None:
         """What is older than `for_s` goes: what was forgotten elsewhere must not stay in memory."""
         with self._lock:

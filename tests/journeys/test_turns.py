@@ -246,6 +246,17 @@ def test_what_is_found_ahead_counts_as_said_only_with_its_prompt(told: Foreword)
     assert "Biscuit" in told.brief(Ask("And what was the name of Maya's cat?", session="agent:main:b")).text
 
 
+@pytest.mark.proves("S8")
+def test_what_was_laid_ready_and_is_asked_for_too_late_is_not_said(told: Foreword) -> None:
+    ask = Ask("Which port does the staging database listen on?", session="agent:main:b")
+    told.brief(replace(ask, ahead=True))
+    late = told.brief(ask, deadline_ms=0)
+    assert (late.text, late.memories) == ("", ())
+    assert "too late" in told.why(late.receipt)
+    assert not any(one["injected"] for one in told.receipt(late.receipt)["candidates"])
+    assert "5433" in told.brief(ask).text, "what nobody heard was not said"
+
+
 @pytest.mark.parametrize("between", ["a memory", "another turn", "a compaction", "too long a time"])
 def test_what_was_found_ahead_is_looked_for_anew_when_something_happened_meanwhile(
     told: Foreword, clock: Any, between: str
