@@ -6,20 +6,23 @@ the same home open.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 import time
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
+from foreword.classify import classify
 from foreword.engine import Foreword
 from foreword.errors import ForewordError
-from foreword.model import Ask, Event, Origin
-from foreword.place import DEFAULT_AGENT
+from foreword.model import Ask, Audience, Event, Origin, SessionKind
 from foreword.serve import address, trail
 from foreword.settings import ServeSettings, load
 
@@ -36,9 +39,15 @@ class Prompter:
     each an agent of their own, here or with each call. `session` names one conversation, such as a thread's id.
     """
 
-    def __init__(self, agent: str = DEFAULT_AGENT, *, home: str | Path | None = None) -> None:
+    def __init__(self, agent: str = _NAME, *, home: str | Path | None = None) -> None:
         self._agent = agent
         self._home = home
+        self._begin()
+        if hasattr(os, "register_at_fork"):
+            # A server may fork after this was made: neither threads nor an open home survive that.
+            os.register_at_fork(after_in_child=partial(_begin_again, weakref.ref(self)))
+
+    def _begin(self) -> None:
         self._engine: Foreword | None = None
         self._patience = ServeSettings()
         self._lock = threading.Lock()
@@ -135,15 +144,27 @@ class Prompter:
     # anywhere
 
     def _place(self, session: str, agent: str) -> tuple[str, str]:
-        """A plain name is the owner's own conversation, whatever signs are in it."""
+        """Whatever is in a name, it is the owner's own conversation. A key with a word such as `group` in it would be
+        somebody else's: then its digest stands for it."""
         agent = agent or self._agent
-        return agent, f"agent:{quote(agent, safe='')}:{quote(session, safe='')}"
+        head = f"agent:{quote(agent, safe='')}:"
+        key = head + quote(session, safe="")
+        known = classify(key)
+        own = known.kind in (SessionKind.FALLBACK, SessionKind.MAIN_SESSION) and known.audience is Audience.PRIVATE
+        if not own:
+            key = f"{head}{_NAME}-{hashlib.blake2b(session.encode('utf-8', 'replace'), digest_size=12).hexdigest()}"
+        return agent, key
 
     def _note(self, event: str, cause: str) -> None:
         with suppress(OSError, ForewordError):
             here = address.address(os.environ, self._home)
             here.make()
             trail.note_failure(here.failures, _NAME, event, cause)
+
+
+def _begin_again(prompter: weakref.ref[Prompter]) -> None:
+    if (living := prompter()) is not None:
+        living._begin()
 
 
 def _cause(error: Exception) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from foreword import Prompter
+from foreword import Foreword, Prompter, Settings
 from foreword.serve.address import address
 from foreword.serve.trail import Failure, failures
 
@@ -137,3 +137,34 @@ def test_a_session_s_name_may_hold_any_sign(home: Path) -> None:
     with Prompter("helper", home=home) as prompter:
         assert "port 6544" in prompter.heard(QUESTION, session="telegram:group:7|x")
     assert _noted(home) == []
+
+
+def test_a_name_with_a_word_of_the_hosts_in_it_is_the_owner_s_own_all_the_same(home: Path) -> None:
+    with Prompter("concierge", home=home) as prompter:
+        for name in ("topic", "cron", "my-subagent-7", "group:12", "heartbeat", "main"):
+            prompter.heard(f"For {name}: {FACT}", session=name)
+    with Foreword.open(home, settings=Settings()) as engine:
+        kept = engine.sessions(limit=20)
+        assert len(kept) == 6
+        assert {one.audience.label for one in kept} == {"private"}
+        assert {one.kind.value for one in kept} == {"fallback", "main_session"}
+
+
+def test_a_child_that_a_server_forks_hears_as_well(home: Path) -> None:
+    with Prompter("concierge", home=home) as prompter:
+        prompter.heard(FACT, session="monday")
+    prompter = Prompter("concierge", home=home)
+    prompter.heard("Let us begin with something else.", session="tuesday")
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.write(writing, prompter.heard(QUESTION, session="wednesday").encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as told:
+        heard = told.read()
+    os.waitpid(child, 0)
+    prompter.close()
+    assert b"port 6544" in heard

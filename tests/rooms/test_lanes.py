@@ -185,12 +185,14 @@ def test_outside_a_git_worktree_no_ignore_file_is_made(workspace: Path) -> None:
     assert names(workspace) == [NAME]
 
 
-def test_whoever_takes_the_line_out_again_has_their_way(workspace: Path) -> None:
-    (workspace / ".gitignore").write_text("a\n")
+@pytest.mark.proves("S6")
+def test_a_workspace_that_becomes_a_repository_later_does_not_show_the_file_to_git(workspace: Path) -> None:
     put(str(workspace), NAME, TEXT)
-    (workspace / ".gitignore").write_text("a\n")
     put(str(workspace), NAME, "")
-    assert (workspace / ".gitignore").read_text() == "a\n"
+    subprocess.run(["git", "init", "-q"], cwd=workspace, check=True)
+    put(str(workspace), NAME, TEXT)
+    seen = subprocess.run(["git", "status", "--short"], cwd=workspace, check=True, capture_output=True, text=True)
+    assert seen.stdout.split() == ["??", ".gitignore"]
 
 
 def test_an_ignore_file_that_is_a_link_keeps_the_context_file_from_being_made(workspace: Path, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ _STARTS_WITHIN_S = 10.0
 _HOST_ANSWERS_WITHIN_S = 60.0
 _FAILURES_OF_S = 86_400.0
 # Which options belong to which verb; the others are refused rather than ignored.
-_OPTIONS = {"install": ("dry_run", "yes", "owner", "exclude"), "check": ("offline",), "remove": ("dry_run",)}
+_OPTIONS = {"install": ("dry_run", "yes", "owner", "exclude", "http"), "check": ("offline",), "remove": ("dry_run",)}
 
 
 def add(verbs: Verbs) -> None:
@@ -50,6 +50,12 @@ def add(verbs: Verbs) -> None:
         if INSTALLERS[name].in_projects:
             where.add_argument("--global", action="store_true", help="in your own settings, for every project (usual)")
             where.add_argument("--project", action="store_true", help="in the settings of this folder, for it alone")
+        if INSTALLERS[name].by_http:
+            parser.add_argument(
+                "--http",
+                action="store_true",
+                help="install: have it ask a daemon that stays, at serve.port, instead of starting a process each time",
+            )
         parser.add_argument("--dry-run", action="store_true", help="show the diff, and change nothing")
         parser.add_argument("--yes", action="store_true", help="install: do not ask, for scripts")
         parser.add_argument(
@@ -68,7 +74,7 @@ def add(verbs: Verbs) -> None:
 
 def run(name: str, call: Call) -> int:
     for option in sorted({one for options in _OPTIONS.values() for one in options} - {*_OPTIONS[call.args.what]}):
-        if getattr(call.args, option):
+        if getattr(call.args, option, None):
             raise BadInput(f"--{option.replace('_', '-')} does not belong to {call.args.what}.")
     verb: Callable[[_Here], int] = {"install": _install, "check": _check, "remove": _remove}[call.args.what]
     return verb(_Here(name, call))
@@ -152,12 +158,21 @@ class _Here:
         )
 
     def _door(self) -> dict[str, str]:
-        """Only of a daemon that stays: one that ends when it is idle is started by a command, and not by a request."""
+        """Where it is asked for, or was when it was installed. Only of a daemon that stays: one that ends when it is
+        idle is started by a command, and not by a request. Raises HostError."""
         from foreword.serve import guard
 
+        installing = self.call.args.what == "install"
+        plugin = self.folder / "plugin"
+        chosen = getattr(self.call.args, "http", False) if installing else self.host.asks_by_http(plugin)
+        if not chosen:
+            return {}
         serve, here = self.call.loaded.settings.serve, client_of(self.call).address
         if not serve.port or serve.idle_minutes:
-            return {}
+            raise HostError(
+                "Only a daemon that stays can be asked by HTTP.",
+                hint="Set serve.port and serve.idle_minutes = 0, and run `foreword service install`.",
+            )
         here.make()
         return {"door": f"http://127.0.0.1:{serve.port}", "token": guard.token_in(here.token)}
 
@@ -347,6 +362,8 @@ def _checks(here: _Here) -> Iterator[Check]:
             yield from host.running(config, partial(_host_answers, here, here.program), here.wanted)
     answers = _daemon(here, host.daemon(config, here.wanted))
     yield answers
+    if here.wanted.door and answers.state == "ok":
+        yield _port(here)
     yield from _foreword_settings(here, config)
     if answers.state == "ok":
         yield _turns(here, config)
@@ -410,6 +427,23 @@ def _daemon(here: _Here, command: Sequence[str]) -> Check:
     except (ForewordError, OSError, subprocess.SubprocessError) as error:
         return Check("daemon", "fail", f"Foreword's daemon cannot be used: {error}", "`foreword doctor`")
     return Check("daemon", "ok", "answers")
+
+
+def _port(here: _Here) -> Check:
+    """Whether it is this daemon that the host asks by HTTP: whoever else were there would read every prompt."""
+    from urllib.request import Request, urlopen
+
+    wanted = here.wanted
+    try:
+        asked = Request(f"{wanted.door}/health", headers={"Authorization": f"Bearer {wanted.token}"})
+        with urlopen(asked, timeout=5.0) as answer:
+            process = json.load(answer)["data"]["process"]
+    except (OSError, ValueError, KeyError, TypeError):
+        process = None
+    if process != (client_of(here.call).about() or {}).get("process"):
+        found = f"{wanted.door} is not answered by Foreword's daemon, and it is what the host asks."
+        return Check("port", "fail", found, "`foreword logs` tells why the port was not opened; see who has it.")
+    return Check("port", "ok", f"{wanted.door} is answered by the daemon")
 
 
 def _started(command: Sequence[str], environ: Mapping[str, str], about: Callable[[], Any]) -> None:

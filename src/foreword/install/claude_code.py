@@ -26,6 +26,7 @@ _HOOKS, _SERVERS = "hooks/hooks.json", ".mcp.json"
 class ClaudeCode(Installer):
     name = "claude-code"
     title = "Claude Code"
+    by_http = True
     grant = (
         "Foreword asks to run at Claude Code's hooks: it reads each prompt, answer and tool result, gives the model"
         " what is worth knowing, and keeps what was said on this machine."
@@ -47,6 +48,10 @@ class ClaudeCode(Installer):
     def plan(self, file: Path, config: Mapping[str, Any], wanted: Wanted) -> list[Change]:
         market = {"source": {"source": "directory", "path": str(wanted.folder)}}
         return [*placed(_files(wanted), wanted.folder), edited(file, [Edit(_MARKET, market), Edit(_ENABLED, True)])]
+
+    def asks_by_http(self, folder: Path) -> bool:
+        hooks = member(parsed(folder / _HOOKS), ("hooks", "UserPromptSubmit"))
+        return bool(hooks) and hooks[0]["hooks"][0]["type"] == "http"
 
     def granted(self, config: Mapping[str, Any]) -> bool:
         return member(config, _ENABLED) is True

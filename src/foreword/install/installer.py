@@ -57,6 +57,8 @@ class Installer:
     name: str
     title: str
     grant: str
+    # Whether the host can ask a daemon at a port by itself.
+    by_http = False
     # Whether a project may have settings of its own that load Foreword there alone.
     in_projects = False
 
@@ -86,6 +88,10 @@ class Installer:
     def after(self, plan: Sequence[Change], config: Mapping[str, Any], wanted: Wanted) -> str:
         """What the user has to do or to know once the plan is applied."""
         return f"{self.title} takes it up in its next session."
+
+    def asks_by_http(self, folder: Path) -> bool:
+        """Whether what is installed in `folder` asks by HTTP."""
+        return False
 
     def granted(self, config: Mapping[str, Any]) -> bool:
         """Whether the user has agreed before."""

@@ -62,14 +62,14 @@ def put(workspace: str, name: str, text: str) -> None:
             )
         if present == b"" and not text:
             return
-        if present is None:
+        if present is None or (text and not present):
             _ignore(here, workspace, name)
         folder.replace(here, name, text.encode("utf-8", "replace"), mode=0o600)
 
 
 def _ignore(here: int, workspace: str, name: str) -> None:
-    """List the file in the workspace's ignore file, which is made only where git would read it. Whoever takes the line
-    out again has their way: this happens when the context file is new."""
+    """List the file in the workspace's ignore file, which is made only where git would read it: before anything is
+    written into the file, for git may have come since the last time."""
     present = folder.read(here, _IGNORE_FILE)
     if present is None and not _in_a_worktree(workspace):
         return

@@ -122,13 +122,19 @@ class TestInstalling:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         (fresh.folder / "foreword.toml").write_text(f"[serve]\nport = {port}\nidle_minutes = 0\n")
-        fresh.foreword("claude-code", "install", "--yes")
+        fresh.foreword("claude-code", "install", "--yes", "--http")
         plugin = fresh.folder / "foreword/hosts/claude-code/plugin"
         hooks = json.loads((plugin / "hooks/hooks.json").read_text())["hooks"]
         kinds = {event: entries[0]["hooks"][0]["type"] for event, entries in hooks.items()}
         assert {event for event, kind in kinds.items() if kind == "http"} == {"UserPromptSubmit", "PostToolUse", "Stop"}
         assert (plugin / "hooks/hooks.json").stat().st_mode & 0o077 == 0, "the token is in it"
+        with socket.socket() as squatter:
+            squatter.bind(("127.0.0.1", port))
+            squatter.listen()
+            assert "is not answered by Foreword's daemon" in fresh.foreword("claude-code", "check", code=1)
+        fresh.foreword("down")
         fresh.foreword("up")
+        assert "is answered by the daemon" in fresh.foreword("claude-code", "check")
         fresh.remember("The attic ladder is in the carpenter's shed.")
         turn = fresh.turn("Where is the attic ladder? [[say:In the shed of the carpenter, it says.]]")
         assert "carpenter's shed" in turn.request.beside
