@@ -11,8 +11,8 @@ export interface Part {
 }
 
 export interface Message {
-  info: { id: string; role: string; sessionID: string };
-  parts: Part[];
+  info?: { id: string; role: string; sessionID: string };
+  parts?: Part[];
 }
 
 export interface SessionInfo {

@@ -499,7 +499,7 @@ async function server(context, options) {
       if (sessionID && message?.id) session(sessionID).said(message.id, words(parts));
     }),
     "experimental.chat.messages.transform": quietly("the brief", async (_input, { messages }) => {
-      await Promise.all((messages ?? []).map((one) => completed(one, session)));
+      await Promise.all((messages ?? []).map((_one, at) => completed(messages ?? [], at, session)));
     }),
     "experimental.chat.system.transform": quietly("the start of a session", async ({ sessionID }, { system }) => {
       if (!sessionID || !system || AUXILIARY.test(system[0] ?? "")) return;
@@ -539,12 +539,14 @@ function happened(event, session) {
     if (within) session(within).summary(info.id);
   }
 }
-async function completed({ info, parts }, session) {
+async function completed(messages, at, session) {
+  const { info, parts } = messages[at] ?? {};
   if (info?.role !== "user" || !info.sessionID || !Array.isArray(parts)) return;
   const text = await session(info.sessionID).beside(info.id);
   const id = `prt_foreword_${info.id}`;
   if (!text || parts.some((one) => one.id === id)) return;
-  parts.push({ id, type: "text", messageID: info.id, sessionID: info.sessionID, synthetic: true, text });
+  const added = { id, type: "text", messageID: info.id, sessionID: info.sessionID, synthetic: true, text };
+  messages[at] = { info, parts: [...parts, added] };
 }
 function words(parts) {
   const own = (parts ?? []).filter((one) => one?.type === "text" && !one.synthetic && typeof one.text === "string");
