@@ -17,6 +17,7 @@ export interface Message {
 
 export interface SessionInfo {
   id?: string;
+  title?: string;
   /** A sub-agent's session has the one that sent it. */
   parentID?: string;
 }
