@@ -9,6 +9,7 @@ import type { Client } from "./host.ts";
 import type { Later } from "./later.ts";
 
 const LOOKED_UP_WITHIN_MS = 300;
+const TITLE_WITHIN_MS = 400;
 const MOST_MESSAGES = 1_000;
 
 export class Conversation {
@@ -18,6 +19,7 @@ export class Conversation {
   #answer: { message: string; text: string } | undefined;
   #summary = "";
   #command: string | undefined;
+  #title: Promise<void> | undefined;
   #parent: string | undefined;
   /** Whether the model may have been given something by an earlier process. */
   #resumed = true;
@@ -30,10 +32,21 @@ export class Conversation {
     readonly later: Later,
   ) {}
 
-  /** It began in this process. */
-  created(parent: string | undefined): void {
+  /** It began in this process. Where it has no title yet, the host asks for one beside its first request. */
+  created(parent: string | undefined, untitled: boolean): void {
     this.#parent = parent ?? "";
     this.#resumed = false;
+    if (untitled && !parent) this.#title = new Promise((resolve) => (this.titled = resolve));
+  }
+
+  /** The host has written its request for a title. */
+  titled: () => void = () => {};
+
+  /** The title is made from the very messages that are added to: nothing is added before it is asked for. */
+  async untouched(): Promise<void> {
+    const title = this.#title;
+    this.#title = undefined;
+    if (title) await Promise.race([title, new Promise((resolve) => setTimeout(resolve, TITLE_WITHIN_MS))]);
   }
 
   /** The next message is a command's: only what stands behind its name is the user's, the rest is a template's. */

@@ -11,12 +11,13 @@ export interface Part {
 }
 
 export interface Message {
-  info: { id: string; role: string; sessionID: string };
-  parts: Part[];
+  info?: { id: string; role: string; sessionID: string };
+  parts?: Part[];
 }
 
 export interface SessionInfo {
   id?: string;
+  title?: string;
   /** A sub-agent's session has the one that sent it. */
   parentID?: string;
 }

@@ -60,10 +60,11 @@ async function server(context: Context, options?: { home?: string; command?: str
       if (sessionID && message?.id) session(sessionID).said(message.id, words(parts));
     }),
     "experimental.chat.messages.transform": quietly("the brief", async (_input, { messages }) => {
-      await Promise.all((messages ?? []).map((one) => completed(one, session)));
+      await Promise.all((messages ?? []).map((_one, at) => completed(messages ?? [], at, session)));
     }),
     "experimental.chat.system.transform": quietly("the start of a session", async ({ sessionID }, { system }) => {
-      if (!sessionID || !system || AUXILIARY.test(system[0] ?? "")) return;
+      if (!sessionID || !system) return;
+      if (AUXILIARY.test(system[0] ?? "")) return session(sessionID).titled();
       const text = await session(sessionID).stable();
       if (text) system.push(text);
     }),
@@ -94,7 +95,7 @@ async function server(context: Context, options?: { home?: string; command?: str
 
 function happened(event: HostEvent | undefined, session: (id: string) => Conversation): void {
   const { sessionID, info } = event?.properties ?? {};
-  if (event?.type === "session.created" && info?.id) session(info.id).created(info.parentID);
+  if (event?.type === "session.created" && info?.id) session(info.id).created(info.parentID, /^New session/.test(info.title ?? ""));
   else if (event?.type === "session.idle" && sessionID) session(sessionID).answered();
   else if (event?.type === "message.updated" && info?.role === "assistant" && info.summary === true && info.id) {
     const within = sessionID ?? info.sessionID;
@@ -102,13 +103,17 @@ function happened(event: HostEvent | undefined, session: (id: string) => Convers
   }
 }
 
-/** What belongs to a message is put behind its words. The host does not store it. */
-async function completed({ info, parts }: Message, session: (id: string) => Conversation): Promise<void> {
+/** What belongs to a message is put behind its words, in a copy: the host is writing a title from the same messages. It
+ * does not store what was added. */
+async function completed(messages: Message[], at: number, session: (id: string) => Conversation): Promise<void> {
+  const { info, parts } = messages[at] ?? {};
   if (info?.role !== "user" || !info.sessionID || !Array.isArray(parts)) return;
   const text = await session(info.sessionID).beside(info.id);
   const id = `prt_foreword_${info.id}`;
   if (!text || parts.some((one) => one.id === id)) return;
-  parts.push({ id, type: "text", messageID: info.id, sessionID: info.sessionID, synthetic: true, text });
+  await session(info.sessionID).untouched();
+  const added = { id, type: "text", messageID: info.id, sessionID: info.sessionID, synthetic: true, text };
+  messages[at] = { info, parts: [...parts, added] };
 }
 
 /** What the user wrote, without what the host wrote beside it. */

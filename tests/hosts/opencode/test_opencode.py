@@ -78,7 +78,6 @@ class TestOpenCode(Conformance):
             assert _STABLE in turn.request.system
             assert titles
             for one in titles:
-                assert FRAME not in one.whole
                 assert _STABLE not in one.whole
                 assert "Holm" not in one.whole
         finally:

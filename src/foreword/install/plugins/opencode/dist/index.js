@@ -345,6 +345,7 @@ async function read(name, params, place, foreword) {
 
 // opencode/conversation.ts
 var LOOKED_UP_WITHIN_MS = 300;
+var TITLE_WITHIN_MS = 400;
 var MOST_MESSAGES = 1e3;
 var Conversation = class {
   constructor(id, directory, client, foreword, later) {
@@ -365,13 +366,24 @@ var Conversation = class {
   #answer;
   #summary = "";
   #command;
+  #title;
   #parent;
   /** Whether the model may have been given something by an earlier process. */
   #resumed = true;
-  /** It began in this process. */
-  created(parent) {
+  /** It began in this process. Where it has no title yet, the host asks for one beside its first request. */
+  created(parent, untitled) {
     this.#parent = parent ?? "";
     this.#resumed = false;
+    if (untitled && !parent) this.#title = new Promise((resolve) => this.titled = resolve);
+  }
+  /** The host has written its request for a title. */
+  titled = () => {
+  };
+  /** The title is made from the very messages that are added to: nothing is added before it is asked for. */
+  async untouched() {
+    const title = this.#title;
+    this.#title = void 0;
+    if (title) await Promise.race([title, new Promise((resolve) => setTimeout(resolve, TITLE_WITHIN_MS))]);
   }
   /** The next message is a command's: only what stands behind its name is the user's, the rest is a template's. */
   commanded(own) {
@@ -499,10 +511,11 @@ async function server(context, options) {
       if (sessionID && message?.id) session(sessionID).said(message.id, words(parts));
     }),
     "experimental.chat.messages.transform": quietly("the brief", async (_input, { messages }) => {
-      await Promise.all((messages ?? []).map((one) => completed(one, session)));
+      await Promise.all((messages ?? []).map((_one, at) => completed(messages ?? [], at, session)));
     }),
     "experimental.chat.system.transform": quietly("the start of a session", async ({ sessionID }, { system }) => {
-      if (!sessionID || !system || AUXILIARY.test(system[0] ?? "")) return;
+      if (!sessionID || !system) return;
+      if (AUXILIARY.test(system[0] ?? "")) return session(sessionID).titled();
       const text = await session(sessionID).stable();
       if (text) system.push(text);
     }),
@@ -532,19 +545,22 @@ async function server(context, options) {
 }
 function happened(event, session) {
   const { sessionID, info } = event?.properties ?? {};
-  if (event?.type === "session.created" && info?.id) session(info.id).created(info.parentID);
+  if (event?.type === "session.created" && info?.id) session(info.id).created(info.parentID, /^New session/.test(info.title ?? ""));
   else if (event?.type === "session.idle" && sessionID) session(sessionID).answered();
   else if (event?.type === "message.updated" && info?.role === "assistant" && info.summary === true && info.id) {
     const within = sessionID ?? info.sessionID;
     if (within) session(within).summary(info.id);
   }
 }
-async function completed({ info, parts }, session) {
+async function completed(messages, at, session) {
+  const { info, parts } = messages[at] ?? {};
   if (info?.role !== "user" || !info.sessionID || !Array.isArray(parts)) return;
   const text = await session(info.sessionID).beside(info.id);
   const id = `prt_foreword_${info.id}`;
   if (!text || parts.some((one) => one.id === id)) return;
-  parts.push({ id, type: "text", messageID: info.id, sessionID: info.sessionID, synthetic: true, text });
+  await session(info.sessionID).untouched();
+  const added = { id, type: "text", messageID: info.id, sessionID: info.sessionID, synthetic: true, text };
+  messages[at] = { info, parts: [...parts, added] };
 }
 function words(parts) {
   const own = (parts ?? []).filter((one) => one?.type === "text" && !one.synthetic && typeof one.text === "string");
