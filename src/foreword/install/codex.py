@@ -45,8 +45,8 @@ class Codex(Installer):
 
     def plan(self, file: Path, config: Mapping[str, Any], wanted: Wanted) -> list[Change]:
         hooks = [Edit(("hooks", event), entry, item=True) for event, entry in self._entries(wanted)]
-        server = [Edit((*_SERVER, key), value) for key, value in _server(wanted).items()]
-        return [edited(_hooks(file), hooks), edited(file, server, fresh="")]
+        server = Edit(_SERVER, _server(wanted), table=True)
+        return [edited(_hooks(file), hooks), edited(file, [server], fresh="")]
 
     def after(self, plan: Sequence[Change], config: Mapping[str, Any], wanted: Wanted) -> str:
         return f"Codex runs no hook that you have not looked at. {_TRUST}"
@@ -66,8 +66,7 @@ class Codex(Installer):
             for event, entry in self._entries(wanted)
             if entry in (member(config, ("hooks.json", "hooks", event)) or ())
         ]
-        ours = member(config, _SERVER)
-        server = [Put((*_SERVER, key), value) for key, value in (ours or {}).items()]
+        server = [Put(_SERVER, None, table=True)] if member(config, _SERVER) is not None else []
         return {_hooks(file): hooks, file: server}
 
     def checks(self, file: Path, config: Mapping[str, Any], wanted: Wanted) -> Iterator[Check]:

@@ -37,7 +37,7 @@ class Gemini(Installer):
 
     def plan(self, file: Path, config: Mapping[str, Any], wanted: Wanted) -> list[Change]:
         edits = [Edit(("hooks", event), entry, item=True) for event, entry in self._entries(wanted)]
-        return [edited(file, [*edits, Edit(_SERVER, _server(self.name, wanted))])]
+        return [edited(file, [*edits, Edit(_SERVER, _server(self.name, wanted), table=True)])]
 
     def _entries(self, wanted: Wanted) -> Iterator[tuple[str, dict[str, Any]]]:
         for event in HOSTS[self.name].events:
@@ -54,7 +54,7 @@ class Gemini(Installer):
             for event, entry in self._entries(wanted)
             if entry in (member(config, ("hooks", event)) or ())
         ]
-        return {file: [*found, *([Put(_SERVER, None)] if member(config, _SERVER) is not None else [])]}
+        return {file: [*found, *([Put(_SERVER, None, table=True)] if member(config, _SERVER) is not None else [])]}
 
     def checks(self, file: Path, config: Mapping[str, Any], wanted: Wanted) -> Iterator[Check]:
         gone = [

@@ -35,11 +35,14 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A value that belongs at a path of a settings file; an `item` belongs into the list there."""
+    """A value that belongs at a path of a settings file; an `item` belongs into the list there. A `table` is ours by
+    its name: its members go in each by itself, and it is taken out whole, with what others put into it, because a host
+    may not start with the rest."""
 
     path: tuple[str, ...]
     value: Any
     item: bool = False
+    table: bool = False
 
     @property
     def _name(self) -> tuple[Any, ...]:
@@ -55,7 +58,7 @@ class Put(Edit):
     before: Any = None
 
     def document(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("path", "value", "item", "made", "had", "before")}
+        return {name: getattr(self, name) for name in ("path", "value", "item", "table", "made", "had", "before")}
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Put:
@@ -108,7 +111,7 @@ def parsed(file: Path) -> Any:
     if data is None:
         return None
     with _named(file):
-        return (toml.values if file.suffix == ".toml" else json5.parse)(_text(file, data))
+        return _values(file, _text(file, data))
 
 
 def diff(changes: Sequence[Change], *, redact: Callable[[str], str]) -> str:
@@ -331,6 +334,8 @@ def _merged(known: Sequence[Put], new: Sequence[Put]) -> tuple[Put, ...]:
 
 
 def _put(file: Path, text: str, edit: Edit) -> tuple[str, Put]:
+    if edit.table:
+        return _put_table(file, text, edit)
     if file.suffix == ".toml":
         return _put_toml(text, edit)
     absent = json5.absent(text, edit.path)
@@ -342,6 +347,16 @@ def _put(file: Path, text: str, edit: Edit) -> tuple[str, Put]:
     if not absent and present == edit.value and type(present) is type(edit.value):
         return text, made
     return json5.put(text, edit.path, edit.value), made
+
+
+def _put_table(file: Path, text: str, edit: Edit) -> tuple[str, Put]:
+    before = json5.member(_values(file, text), edit.path)
+    puts = []
+    for key, value in edit.value.items():
+        text, put = _put(file, text, Edit((*edit.path, key), value))
+        puts.append(put)
+    made = max(puts[0].made - 1, 0)
+    return text, Put(edit.path, edit.value, table=True, made=made, had=before is not None, before=before)
 
 
 def _put_toml(text: str, edit: Edit) -> tuple[str, Put]:
@@ -360,8 +375,18 @@ def _taken_out(file: Path, data: bytes | None, puts: Sequence[Put]) -> bytes | N
     text = _text(file, data)
     with _named(file):
         for put in reversed(puts):
-            text = _taken_toml(text, put) if file.suffix == ".toml" else _taken(text, put)
+            for one in _parts(put):
+                text = _taken_toml(text, one) if file.suffix == ".toml" else _taken(text, one)
     return text.encode()
+
+
+def _parts(put: Put) -> Iterator[Put]:
+    """A table that was there before is the user's, and only its members are ours."""
+    if not (put.table and put.had):
+        yield put
+        return
+    for key, value in put.value.items():
+        yield Put((*put.path, key), value, had=key in put.before, before=put.before.get(key))
 
 
 def _taken(text: str, put: Put) -> str:
@@ -380,10 +405,16 @@ def _taken_toml(text: str, put: Put) -> str:
     name = ".".join(put.path)
     if present is None:
         return text
+    if put.table:
+        return toml.without(text, put.path)
     if put.item:
         rest = [one for one in present if one != put.value]
         return toml.rewritten(text, {name: rest or (None if put.made else [])})
     return toml.rewritten(text, {name: put.before}) if present == put.value else text
+
+
+def _values(file: Path, text: str) -> Any:
+    return (toml.values if file.suffix == ".toml" else json5.parse)(text)
 
 
 @contextmanager
