@@ -37,12 +37,13 @@ _VERSION = 1
 class Edit:
     """A value that belongs at a path of a settings file; an `item` belongs into the list there. A `table` is ours by
     its name: its members go in each by itself, and it is taken out whole, with what others put into it, because a host
-    may not start with the rest."""
+    may not start with the rest. An item that is `out` is an older one of ours, and goes."""
 
     path: tuple[str, ...]
     value: Any
     item: bool = False
     table: bool = False
+    out: bool = False
 
     @property
     def _name(self) -> tuple[Any, ...]:
@@ -94,6 +95,9 @@ def edited(file: Path, edits: Sequence[Edit], *, fresh: str = "{\n}\n") -> Chang
     puts: list[Put] = []
     with _named(file):
         for edit in edits:
+            if edit.out:
+                text = json5.taken_item(text, edit.path, edit.value, made=1)
+                continue
             text, put = _put(file, text, edit)
             puts.append(put)
     return Change(file, before, text.encode(), tuple(puts))
