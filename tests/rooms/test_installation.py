@@ -320,3 +320,24 @@ def test_what_somebody_set_on_a_table_of_ours_outlives_an_install_and_goes_with_
     assert installation.parsed(config)["servers"]["foreword"] == {"trust": True, "command": "new", "args": ["y"]}
     Installation(folder).undo()
     assert config.read_text() == ODD
+
+
+@pytest.mark.parametrize("name", ["config.toml", "settings.json"])
+def test_an_item_that_was_there_before_is_not_taken_out(tmp_path: Path, folder: Path, name: str) -> None:
+    file = tmp_path / name
+    file.write_text('[owner]\nids = ["a"]\n' if name.endswith("toml") else '{"owner": {"ids": ["a"]}}')
+    edits = [Edit(("owner", "ids"), one, item=True) for one in "ab"]
+    Installation(folder).apply([edited(file, edits)])
+    file.write_text(file.read_text() + "\n")
+    Installation(folder).undo()
+    assert installation.parsed(file) == {"owner": {"ids": ["a"]}}
+
+
+def test_an_item_that_the_user_took_out_and_an_install_put_in_again_is_ours(config: Path, folder: Path) -> None:
+    edits = [Edit(("plugins", "allow"), one, item=True) for one in ("telegram", "foreword")]
+    Installation(folder).apply([edited(config, edits)])
+    config.write_text(config.read_text().replace('"telegram", ', ""))
+    Installation(folder).apply([edited(config, edits)])
+    config.write_text(config.read_text().replace("// mine", "// later"))
+    Installation(folder).undo()
+    assert installation.parsed(config)["plugins"] == {"allow": []}

@@ -52,7 +52,8 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Put(Edit):
-    """An edit as it was made: how many levels above it were made for it, and what stood there before."""
+    """An edit as it was made: how many levels above it were made for it, and what stood there before. An item that was
+    there before is the user's, and stays."""
 
     made: int = 0
     had: bool = False
@@ -333,7 +334,9 @@ def _merged(known: Sequence[Put], new: Sequence[Put]) -> tuple[Put, ...]:
     merged = {one._name: one for one in known}
     for one in new:
         first = merged.get(one._name)
-        merged[one._name] = changed_in(first, value=one.value) if first else one
+        # An item that the user had and took out since is ours when it was put in again.
+        is_new = first is None or (one.item and first.had and not one.had)
+        merged[one._name] = one if first is None or is_new else changed_in(first, value=one.value)
     return tuple(merged.values())
 
 
@@ -344,7 +347,9 @@ def _put(file: Path, text: str, edit: Edit) -> tuple[str, Put]:
         return _put_toml(text, edit)
     absent = json5.absent(text, edit.path)
     if edit.item:
-        made = Put(edit.path, edit.value, item=True, made=absent)
+        listed = json5.member(json5.parse(text), edit.path)
+        had = isinstance(listed, list) and edit.value in listed
+        made = Put(edit.path, edit.value, item=True, made=absent, had=had)
         return json5.put_item(text, edit.path, edit.value), made
     present = json5.member(json5.parse(text), edit.path)
     made = Put(edit.path, edit.value, made=max(absent - 1, 0), had=not absent, before=None if absent else present)
@@ -365,12 +370,13 @@ def _put_table(file: Path, text: str, edit: Edit) -> tuple[str, Put]:
 
 def _put_toml(text: str, edit: Edit) -> tuple[str, Put]:
     present = json5.member(toml.values(text), edit.path)
-    had = present is not None
-    value = [*(present or []), edit.value] if edit.item else edit.value
-    put = Put(edit.path, edit.value, edit.item, made=0 if had else 1, had=had, before=None if edit.item else present)
-    if edit.item and edit.value in (present or []):
-        return text, put
-    return toml.rewritten(text, {".".join(edit.path): value}), put
+    made = 0 if present is not None else 1
+    if not edit.item:
+        put = Put(edit.path, edit.value, made=made, had=not made, before=present)
+        return toml.rewritten(text, {".".join(edit.path): edit.value}), put
+    listed = present or []
+    put = Put(edit.path, edit.value, item=True, made=made, had=edit.value in listed)
+    return (text if put.had else toml.rewritten(text, {".".join(edit.path): [*listed, edit.value]})), put
 
 
 def _taken_out(file: Path, data: bytes | None, puts: Sequence[Put]) -> bytes | None:
@@ -385,7 +391,9 @@ def _taken_out(file: Path, data: bytes | None, puts: Sequence[Put]) -> bytes | N
 
 
 def _parts(put: Put) -> Iterator[Put]:
-    """A table that was there before is the user's, and only its members are ours."""
+    """What of it is ours: nothing of an item that was there before, and of such a table only the members."""
+    if put.item and put.had:
+        return
     if not (put.table and put.had):
         yield put
         return
