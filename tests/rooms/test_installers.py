@@ -130,3 +130,47 @@ def test_what_gemini_s_user_set_on_the_server_outlives_an_install(tmp_path: Path
     assert "/new bin/foreword" in parsed(file)["mcpServers"]["foreword"]["args"]
     Installation(kept.folder).undo()
     assert parsed(file) == {"hooks": {"SessionStart": [THEIRS]}}
+
+
+def _claude(tmp_path: Path, wanted: Wanted = WANTED) -> tuple[Path, Wanted]:
+    file, here = tmp_path / "settings.json", replace(wanted, folder=tmp_path / "plugin")
+    _install("claude-code", file, here, Installation(tmp_path / "kept"))
+    return file, here
+
+
+@pytest.mark.parametrize("other", [MOVED, replace(WANTED, variables=("FOREWORD_CONFIG=/c.toml",))])
+def test_a_plugin_that_runs_another_foreword_is_a_failure(tmp_path: Path, other: Wanted) -> None:
+    file, here = _claude(tmp_path)
+    assert _states("claude-code", file, here)["plugin"] == "ok"
+    assert _states("claude-code", file, replace(other, folder=here.folder))["plugin"] == "fail"
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "state"),
+    [
+        ("hooks/hooks.json", '"UserPromptSubmit": [', '"Other": [', "fail"),
+        ("hooks/hooks.json", "/old/bin/foreword", "/gone/bin/foreword", "fail"),
+        ("hooks/hooks.json", '"hooks": {', '"hooks": ', "fail"),
+        (".mcp.json", "/old/bin/foreword", "/gone/bin/foreword", "fail"),
+        (".mcp.json", "true", "false", "warn"),
+        ("hooks/hooks.json", '"timeout": 5', '"timeout": 6', "warn"),
+        (".claude-plugin/plugin.json", "{", "{ ", "warn"),
+    ],
+)
+def test_only_what_leads_elsewhere_is_a_failure_and_the_rest_is_of_another_version(
+    tmp_path: Path, name: str, old: str, new: str, state: str
+) -> None:
+    file, here = _claude(tmp_path)
+    changed = here.folder / name
+    assert old in changed.read_text()
+    changed.write_text(changed.read_text().replace(old, new))
+    assert _states("claude-code", file, here)["plugin"] == state
+
+
+def test_a_door_that_moved_is_a_failure_and_one_that_is_new_is_not(tmp_path: Path) -> None:
+    file, here = _claude(tmp_path, replace(WANTED, door="http://127.0.0.1:1", token="one"))
+    assert _states("claude-code", file, here)["plugin"] == "ok"
+    for other in (replace(here, door="http://127.0.0.1:2"), replace(here, token="two"), replace(here, door="")):
+        assert _states("claude-code", file, other)["plugin"] == "fail"
+    file, here = _claude(tmp_path)
+    assert _states("claude-code", file, replace(here, door="http://127.0.0.1:1", token="one"))["plugin"] == "warn"
