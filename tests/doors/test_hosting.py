@@ -120,8 +120,34 @@ def test_another_settings_file_can_be_named(run: Callable[..., Ran], config: Pat
     assert run("openclaw", "install", "--yes", "--config", str(other)).code == 0
     assert "foreword" in other.read_text()
     assert config.read_text() == ODD
-    run("openclaw", "remove")
+    run("openclaw", "remove", "--config", str(other))
     assert other.read_text() == "{}"
+
+
+@pytest.mark.parametrize("by", ["option", "environment"])
+def test_what_is_in_two_settings_files_is_removed_from_each_by_itself(
+    run: Callable[..., Ran], config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    other = tmp_path / "other.json"
+    other.write_text("{}")
+
+    def there(*argv: str) -> Ran:
+        if by == "option":
+            return run(*argv, "--config", str(other))
+        with monkeypatch.context() as patch:
+            patch.setenv("OPENCLAW_CONFIG_PATH", str(other))
+            return run(*argv)
+
+    assert run("openclaw", "install", "--yes").code == 0
+    assert there("openclaw", "install", "--yes").code == 0
+    here = config.read_text()
+    assert "foreword" in other.read_text()
+    assert there("openclaw", "remove").code == 0
+    assert other.read_text() == "{}"
+    assert config.read_text() == here
+    assert run("openclaw", "remove", "--config", str(config)).code == 0
+    assert config.read_text() == ODD
+    assert not (tmp_path / "user/.local/share/foreword/hosts").exists()
 
 
 def test_without_a_record_only_what_is_foreword_s_by_name_is_taken_out(run: Callable[..., Ran], config: Path) -> None:

@@ -257,3 +257,87 @@ def test_a_table_of_ours_in_a_toml_file_that_was_changed_since_goes_with_its_hea
     file.write_text("other = 1\n" + installed)
     Installation(folder).undo()
     assert file.read_text() == 'other = 1\nmodel = "a"\n'
+
+
+SERVER = Edit(("servers", "foreword"), {"command": "x", "args": ["y"]}, table=True)
+
+
+@pytest.mark.parametrize(
+    ("since", "left"),
+    [
+        ("timeout = 9\n", ""),
+        ('timeout = 9  # slow\n\n[servers.foreword.tools.get]\nmode = "ask"\n', ""),
+        (
+            "# mine\n[servers.foreword.env]\nA = '''\n[other]\n'''\n\n[state]\nseen = 1\n",
+            "\n# mine\n[state]\nseen = 1\n",
+        ),
+        ("\n[state]\nseen = 1\n\n['servers' . \"foreword\".env]\nA = 1\n", "\n[state]\nseen = 1\n"),
+        ("\n[[servers.foreword.more]]\na = 1\n\n[servers.forewords]\nb = 1\n", "\n[servers.forewords]\nb = 1\n"),
+    ],
+)
+def test_a_table_of_ours_goes_with_what_others_put_into_it(tmp_path: Path, folder: Path, since: str, left: str) -> None:
+    # Codex does not start while a server in its settings has a timeout and no command.
+    file = tmp_path / "config.toml"
+    file.write_text('model = "a"\n')
+    Installation(folder).apply([edited(file, [SERVER])])
+    file.write_text(file.read_text() + since)
+    Installation(folder).undo()
+    assert file.read_text() == 'model = "a"\n' + left
+
+
+def test_a_table_of_ours_that_is_not_taken_out_safely_is_left_with_the_rest(tmp_path: Path, folder: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('model = "a"\n')
+    Installation(folder).apply([edited(file, [SERVER])])
+    theirs = 'servers = { foreword = { command = "x", args = ["y"] }, other = { command = "z" } }\n'
+    file.write_text(theirs)
+    with pytest.raises(HostError, match="not changed safely"):
+        Installation(folder).undo()
+    assert file.read_text() == theirs
+    assert Installation(folder).exists
+
+
+@pytest.mark.parametrize("name", ["config.toml", "settings.json"])
+def test_a_table_that_was_there_before_keeps_what_is_not_ours(tmp_path: Path, folder: Path, name: str) -> None:
+    file = tmp_path / name
+    is_toml = name.endswith("toml")
+    file.write_text(
+        '[servers.foreword]\ncommand = "mine"\ntrust = true\n'
+        if is_toml
+        else '{"servers": {"foreword": {"command": "mine", "trust": true}}}'
+    )
+    Installation(folder).apply([edited(file, [SERVER])])
+    assert installation.parsed(file)["servers"]["foreword"] == {"command": "x", "trust": True, "args": ["y"]}
+    file.write_text(file.read_text() + ("# later\n" if is_toml else "// later\n"))
+    Installation(folder).undo()
+    assert installation.parsed(file)["servers"]["foreword"] == {"command": "mine", "trust": True}
+
+
+def test_what_somebody_set_on_a_table_of_ours_outlives_an_install_and_goes_with_it(config: Path, folder: Path) -> None:
+    Installation(folder).apply([edited(config, [SERVER])])
+    config.write_text(config.read_text().replace('"command": "x"', '"trust": true, "command": "x"'))
+    Installation(folder).apply([edited(config, [Edit(SERVER.path, {"command": "new", "args": ["y"]}, table=True)])])
+    assert installation.parsed(config)["servers"]["foreword"] == {"trust": True, "command": "new", "args": ["y"]}
+    Installation(folder).undo()
+    assert config.read_text() == ODD
+
+
+@pytest.mark.parametrize("name", ["config.toml", "settings.json"])
+def test_an_item_that_was_there_before_is_not_taken_out(tmp_path: Path, folder: Path, name: str) -> None:
+    file = tmp_path / name
+    file.write_text('[owner]\nids = ["a"]\n' if name.endswith("toml") else '{"owner": {"ids": ["a"]}}')
+    edits = [Edit(("owner", "ids"), one, item=True) for one in "ab"]
+    Installation(folder).apply([edited(file, edits)])
+    file.write_text(file.read_text() + "\n")
+    Installation(folder).undo()
+    assert installation.parsed(file) == {"owner": {"ids": ["a"]}}
+
+
+def test_an_item_that_the_user_took_out_and_an_install_put_in_again_is_ours(config: Path, folder: Path) -> None:
+    edits = [Edit(("plugins", "allow"), one, item=True) for one in ("telegram", "foreword")]
+    Installation(folder).apply([edited(config, edits)])
+    config.write_text(config.read_text().replace('"telegram", ', ""))
+    Installation(folder).apply([edited(config, edits)])
+    config.write_text(config.read_text().replace("// mine", "// later"))
+    Installation(folder).undo()
+    assert installation.parsed(config)["plugins"] == {"allow": []}

@@ -98,17 +98,19 @@ class _Here:
     @property
     def file(self) -> Path:
         """The host's settings file. Raises HostError where the host is not here."""
-        if named := self.call.args.config:
-            return Path(os.path.abspath(os.path.expanduser(named)))
-        if self.project:
-            return self.host.project_file(self.project)
-        file: Path = self.host.config_file(os.environ)
-        if not file.exists() and self.program is None:
+        file = self._file
+        if not self.call.args.config and not self.project and not file.exists() and self.program is None:
             raise HostError(
                 f"{self.host.title} is not here: there is no {file}, and no `{self.host.program}` on the path.",
                 hint="Install it first, or name its settings file with --config.",
             )
         return file
+
+    @property
+    def _file(self) -> Path:
+        if named := self.call.args.config:
+            return Path(os.path.abspath(os.path.expanduser(named)))
+        return self.host.project_file(self.project) if self.project else self.host.config_file(os.environ)
 
     @property
     def project(self) -> Path | None:
@@ -117,11 +119,14 @@ class _Here:
 
     @property
     def folder(self) -> Path:
-        """What Foreword keeps of its install in this host. A project's is apart: each is removed by itself."""
+        """What Foreword keeps of its install in this host. A project's is apart, and that of any settings file but the
+        user's usual one: each is removed by itself."""
         folder = Path(os.path.abspath(self.call.home)) / "hosts" / self.name
-        if self.project is None:
-            return folder
-        return folder / f"project-{crc32(os.fsencode(self.project)):08x}"
+        if self.project:
+            return folder / f"project-{crc32(os.fsencode(self.project)):08x}"
+        usual = self.host.config_file({"HOME": os.path.expanduser("~")})
+        file = Path(os.path.realpath(self._file))
+        return folder if file == usual.resolve() else folder / f"config-{crc32(os.fsencode(file)):08x}"
 
     @property
     def installation(self) -> installation.Installation:

@@ -62,7 +62,9 @@ class ClaudeCode(Installer):
         return {file: [Put(path, None) for path in found]}
 
     def checks(self, file: Path, config: Mapping[str, Any], wanted: Wanted) -> Iterator[Check]:
-        yield present(_files(wanted), wanted.folder, self.again)
+        plugin = present(_files(wanted), wanted.folder, self.again)
+        astray = "" if plugin.state == "fail" else _astray(wanted)
+        yield Check("plugin", "fail", astray, self.again) if astray else plugin
         if member(config, (*_MARKET, "source", "path")) != str(wanted.folder):
             yield Check("enabled", "fail", "Claude Code is not told where the plugin is.", self.again)
         elif member(config, _ENABLED) is not True:
@@ -109,6 +111,38 @@ def _files(wanted: Wanted) -> dict[str, bytes]:
     for server in servers["mcpServers"].values():
         server["command"], *server["args"] = wanted.command(*server["args"])
     return {**files, _HOOKS: _document(hooks), _SERVERS: _document(servers)}
+
+
+def _astray(wanted: Wanted) -> str:
+    """What is to be said of a plugin whose hooks or tools do not run this Foreword; "" where all do. How else they
+    differ from those that ship is a matter of versions."""
+    files = _files(wanted)
+    try:
+        hooks, servers = (parsed(wanted.folder / name) for name in (_HOOKS, _SERVERS))
+    except HostError as error:
+        return str(error.args[0])
+    for event, entries in json.loads(files[_HOOKS])["hooks"].items():
+        command, *arguments = wanted.command("hook", ClaudeCode.name, event)
+        present_ways = _ways(member(hooks, ("hooks", event)))
+        # A hook that is run as a command works too where the daemon could be asked by itself.
+        if _way({"command": command, "args": arguments}) in present_ways:
+            continue
+        if any(one not in present_ways for one in _ways(entries)):
+            return f"The plugin does not run this Foreword at {event}."
+    for name, server in json.loads(files[_SERVERS])["mcpServers"].items():
+        if _way(member(servers, ("mcpServers", name))) != _way(server):
+            return "The plugin's tools do not run this Foreword."
+    return ""
+
+
+def _ways(entries: Any) -> list[tuple[Any, ...]]:
+    listed = [member(one, ("hooks",)) for one in entries] if isinstance(entries, list) else []
+    return [_way(hook) for hooks in listed if isinstance(hooks, list) for hook in hooks]
+
+
+def _way(hook: Any) -> tuple[Any, ...]:
+    """What leads to a Foreword, of a hook or a server."""
+    return tuple(member(hook, (name,)) for name in ("command", "args", "url", "headers"))
 
 
 def _document(value: object) -> bytes:

@@ -11,11 +11,13 @@ from foreword import __version__
 from foreword.errors import HostError
 from foreword.hosts import HOSTS
 from foreword.install.check import Check
+from foreword.install.hooks import edits, ours, wrong
 from foreword.install.installation import Change, Edit, Put, edited, parsed
 from foreword.install.installer import Answers, Installer, Wanted, in_home
 from foreword.install.json5 import member
 
 _SERVER = ("mcp_servers", "foreword")
+_HOOKS = ("hooks.json", "hooks")
 _TIMEOUT_S = 5
 _TRUST = "Start `codex`, look at the hooks that it wants reviewed (or open /hooks), and trust them."
 _TRUSTED = ("trusted", "managed")
@@ -44,9 +46,9 @@ class Codex(Installer):
         return {**(parsed(file) or {}), "hooks.json": hooks or {}}
 
     def plan(self, file: Path, config: Mapping[str, Any], wanted: Wanted) -> list[Change]:
-        hooks = [Edit(("hooks", event), entry, item=True) for event, entry in self._entries(wanted)]
-        server = [Edit((*_SERVER, key), value) for key, value in _server(wanted).items()]
-        return [edited(_hooks(file), hooks), edited(file, server, fresh="")]
+        hooks = edits(self.name, member(config, _HOOKS), list(self._entries(wanted)))
+        server = Edit(_SERVER, _server(wanted), table=True)
+        return [edited(_hooks(file), hooks), edited(file, [server], fresh="")]
 
     def after(self, plan: Sequence[Change], config: Mapping[str, Any], wanted: Wanted) -> str:
         return f"Codex runs no hook that you have not looked at. {_TRUST}"
@@ -61,20 +63,13 @@ class Codex(Installer):
 
     def traces(self, file: Path, wanted: Wanted) -> dict[Path, list[Put]]:
         config = self.read(file)
-        hooks = [
-            Put(("hooks", event), entry, item=True)
-            for event, entry in self._entries(wanted)
-            if entry in (member(config, ("hooks.json", "hooks", event)) or ())
-        ]
-        ours = member(config, _SERVER)
-        server = [Put((*_SERVER, key), value) for key, value in (ours or {}).items()]
+        hooks = [Put(("hooks", event), entry, item=True) for event, entry in ours(self.name, member(config, _HOOKS))]
+        server = [Put(_SERVER, None, table=True)] if member(config, _SERVER) is not None else []
         return {_hooks(file): hooks, file: server}
 
     def checks(self, file: Path, config: Mapping[str, Any], wanted: Wanted) -> Iterator[Check]:
-        for event, entry in self._entries(wanted):
-            if entry not in (member(config, ("hooks.json", "hooks", event)) or ()):
-                yield Check("hooks", "fail", f"{self.title} does not call this Foreword at {event}.", self.again)
-                break
+        if found := wrong(self.name, self.title, member(config, _HOOKS), list(self._entries(wanted))):
+            yield Check("hooks", "fail", found, self.again)
         else:
             yield Check("hooks", "ok", f"{_hooks(file)} calls this Foreword")
         if member(config, ("features", "hooks")) is False:
@@ -91,15 +86,15 @@ class Codex(Installer):
         except HostError as error:
             yield Check("trust", "warn", f"Codex cannot be asked whether it trusts the hooks: {error}", _TRUST)
             return
-        ours = {entry["hooks"][0]["command"]: event for event, entry in self._entries(wanted)}
+        called = {entry["hooks"][0]["command"]: event for event, entry in self._entries(wanted)}
         found = {
-            ours[hook["command"]]: hook
+            called[hook["command"]]: hook
             for folder in member(listed, ("data",)) or ()
             for hook in folder.get("hooks", ())
-            if hook.get("command") in ours
+            if hook.get("command") in called
         }
-        doubted = [event for event in ours.values() if member(found.get(event), ("trustStatus",)) not in _TRUSTED]
-        off = [event for event in ours.values() if member(found.get(event), ("enabled",)) is False]
+        doubted = [event for event in called.values() if member(found.get(event), ("trustStatus",)) not in _TRUSTED]
+        off = [event for event in called.values() if member(found.get(event), ("enabled",)) is False]
         if doubted:
             yield Check("trust", "fail", f"Codex does not run Foreword's hooks: {doubted[0]} is not trusted.", _TRUST)
         elif off:

@@ -10,11 +10,13 @@ from typing import Any
 from foreword.errors import HostError
 from foreword.hosts import HOSTS
 from foreword.install.check import Check
+from foreword.install.hooks import edits, ours, wrong
 from foreword.install.installation import Change, Edit, Put, edited, parsed
 from foreword.install.installer import Installer, Wanted, in_home
 from foreword.install.json5 import member
 
 _SERVER = ("mcpServers", "foreword")
+_HOOKS = ("hooks",)
 _TIMEOUT_MS = 5000
 
 
@@ -36,8 +38,8 @@ class Gemini(Installer):
         return found or {}
 
     def plan(self, file: Path, config: Mapping[str, Any], wanted: Wanted) -> list[Change]:
-        edits = [Edit(("hooks", event), entry, item=True) for event, entry in self._entries(wanted)]
-        return [edited(file, [*edits, Edit(_SERVER, _server(self.name, wanted))])]
+        hooks = edits(self.name, member(config, _HOOKS), list(self._entries(wanted)))
+        return [edited(file, [*hooks, Edit(_SERVER, _server(self.name, wanted), table=True)])]
 
     def _entries(self, wanted: Wanted) -> Iterator[tuple[str, dict[str, Any]]]:
         for event in HOSTS[self.name].events:
@@ -49,19 +51,12 @@ class Gemini(Installer):
 
     def traces(self, file: Path, wanted: Wanted) -> dict[Path, list[Put]]:
         config = self.read(file)
-        found = [
-            Put(("hooks", event), entry, item=True)
-            for event, entry in self._entries(wanted)
-            if entry in (member(config, ("hooks", event)) or ())
-        ]
-        return {file: [*found, *([Put(_SERVER, None)] if member(config, _SERVER) is not None else [])]}
+        found = [Put((*_HOOKS, event), entry, item=True) for event, entry in ours(self.name, member(config, _HOOKS))]
+        return {file: [*found, *([Put(_SERVER, None, table=True)] if member(config, _SERVER) is not None else [])]}
 
     def checks(self, file: Path, config: Mapping[str, Any], wanted: Wanted) -> Iterator[Check]:
-        gone = [
-            event for event, entry in self._entries(wanted) if entry not in (member(config, ("hooks", event)) or ())
-        ]
-        if gone:
-            yield Check("hooks", "fail", f"{self.title} does not call this Foreword at {gone[0]}.", self.again)
+        if found := wrong(self.name, self.title, member(config, _HOOKS), list(self._entries(wanted))):
+            yield Check("hooks", "fail", found, self.again)
         elif member(config, ("hooksConfig", "enabled")) is False:
             step = f"Take hooksConfig.enabled out of {file}."
             yield Check("hooks", "fail", "All hooks are switched off (hooksConfig.enabled).", step)

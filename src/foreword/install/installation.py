@@ -35,11 +35,15 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A value that belongs at a path of a settings file; an `item` belongs into the list there."""
+    """A value that belongs at a path of a settings file; an `item` belongs into the list there. A `table` is ours by
+    its name: its members go in each by itself, and it is taken out whole, with what others put into it, because a host
+    may not start with the rest. An item that is `out` is an older one of ours, and goes."""
 
     path: tuple[str, ...]
     value: Any
     item: bool = False
+    table: bool = False
+    out: bool = False
 
     @property
     def _name(self) -> tuple[Any, ...]:
@@ -48,14 +52,15 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Put(Edit):
-    """An edit as it was made: how many levels above it were made for it, and what stood there before."""
+    """An edit as it was made: how many levels above it were made for it, and what stood there before. An item that was
+    there before is the user's, and stays."""
 
     made: int = 0
     had: bool = False
     before: Any = None
 
     def document(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("path", "value", "item", "made", "had", "before")}
+        return {name: getattr(self, name) for name in ("path", "value", "item", "table", "made", "had", "before")}
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Put:
@@ -91,6 +96,9 @@ def edited(file: Path, edits: Sequence[Edit], *, fresh: str = "{\n}\n") -> Chang
     puts: list[Put] = []
     with _named(file):
         for edit in edits:
+            if edit.out:
+                text = json5.taken_item(text, edit.path, edit.value, made=1)
+                continue
             text, put = _put(file, text, edit)
             puts.append(put)
     return Change(file, before, text.encode(), tuple(puts))
@@ -108,7 +116,7 @@ def parsed(file: Path) -> Any:
     if data is None:
         return None
     with _named(file):
-        return (toml.values if file.suffix == ".toml" else json5.parse)(_text(file, data))
+        return _values(file, _text(file, data))
 
 
 def diff(changes: Sequence[Change], *, redact: Callable[[str], str]) -> str:
@@ -326,16 +334,22 @@ def _merged(known: Sequence[Put], new: Sequence[Put]) -> tuple[Put, ...]:
     merged = {one._name: one for one in known}
     for one in new:
         first = merged.get(one._name)
-        merged[one._name] = changed_in(first, value=one.value) if first else one
+        # An item that the user had and took out since is ours when it was put in again.
+        is_new = first is None or (one.item and first.had and not one.had)
+        merged[one._name] = one if first is None or is_new else changed_in(first, value=one.value)
     return tuple(merged.values())
 
 
 def _put(file: Path, text: str, edit: Edit) -> tuple[str, Put]:
+    if edit.table:
+        return _put_table(file, text, edit)
     if file.suffix == ".toml":
         return _put_toml(text, edit)
     absent = json5.absent(text, edit.path)
     if edit.item:
-        made = Put(edit.path, edit.value, item=True, made=absent)
+        listed = json5.member(json5.parse(text), edit.path)
+        had = isinstance(listed, list) and edit.value in listed
+        made = Put(edit.path, edit.value, item=True, made=absent, had=had)
         return json5.put_item(text, edit.path, edit.value), made
     present = json5.member(json5.parse(text), edit.path)
     made = Put(edit.path, edit.value, made=max(absent - 1, 0), had=not absent, before=None if absent else present)
@@ -344,14 +358,25 @@ def _put(file: Path, text: str, edit: Edit) -> tuple[str, Put]:
     return json5.put(text, edit.path, edit.value), made
 
 
+def _put_table(file: Path, text: str, edit: Edit) -> tuple[str, Put]:
+    before = json5.member(_values(file, text), edit.path)
+    puts = []
+    for key, value in edit.value.items():
+        text, put = _put(file, text, Edit((*edit.path, key), value))
+        puts.append(put)
+    made = max(puts[0].made - 1, 0)
+    return text, Put(edit.path, edit.value, table=True, made=made, had=before is not None, before=before)
+
+
 def _put_toml(text: str, edit: Edit) -> tuple[str, Put]:
     present = json5.member(toml.values(text), edit.path)
-    had = present is not None
-    value = [*(present or []), edit.value] if edit.item else edit.value
-    put = Put(edit.path, edit.value, edit.item, made=0 if had else 1, had=had, before=None if edit.item else present)
-    if edit.item and edit.value in (present or []):
-        return text, put
-    return toml.rewritten(text, {".".join(edit.path): value}), put
+    made = 0 if present is not None else 1
+    if not edit.item:
+        put = Put(edit.path, edit.value, made=made, had=not made, before=present)
+        return toml.rewritten(text, {".".join(edit.path): edit.value}), put
+    listed = present or []
+    put = Put(edit.path, edit.value, item=True, made=made, had=edit.value in listed)
+    return (text if put.had else toml.rewritten(text, {".".join(edit.path): [*listed, edit.value]})), put
 
 
 def _taken_out(file: Path, data: bytes | None, puts: Sequence[Put]) -> bytes | None:
@@ -360,8 +385,20 @@ def _taken_out(file: Path, data: bytes | None, puts: Sequence[Put]) -> bytes | N
     text = _text(file, data)
     with _named(file):
         for put in reversed(puts):
-            text = _taken_toml(text, put) if file.suffix == ".toml" else _taken(text, put)
+            for one in _parts(put):
+                text = _taken_toml(text, one) if file.suffix == ".toml" else _taken(text, one)
     return text.encode()
+
+
+def _parts(put: Put) -> Iterator[Put]:
+    """What of it is ours: nothing of an item that was there before, and of such a table only the members."""
+    if put.item and put.had:
+        return
+    if not (put.table and put.had):
+        yield put
+        return
+    for key, value in put.value.items():
+        yield Put((*put.path, key), value, had=key in put.before, before=put.before.get(key))
 
 
 def _taken(text: str, put: Put) -> str:
@@ -380,10 +417,16 @@ def _taken_toml(text: str, put: Put) -> str:
     name = ".".join(put.path)
     if present is None:
         return text
+    if put.table:
+        return toml.without(text, put.path)
     if put.item:
         rest = [one for one in present if one != put.value]
         return toml.rewritten(text, {name: rest or (None if put.made else [])})
     return toml.rewritten(text, {name: put.before}) if present == put.value else text
+
+
+def _values(file: Path, text: str) -> Any:
+    return (toml.values if file.suffix == ".toml" else json5.parse)(text)
 
 
 @contextmanager

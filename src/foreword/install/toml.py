@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+_KEY = r"""(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
+_KEYS = re.compile(rf"[ \t]*(?P<keys>{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*)[ \t]*")
+_UNSAFE = "is written in a way that is not changed safely"
 _HEADER = re.compile(r"\s*\[\s*(?P<room>[^\[\]]+?)\s*\]\s*(#.*)?")
 
 
@@ -25,12 +28,74 @@ def rewritten(text: str, values: Mapping[str, Any]) -> str:
             del table[key]
             text = _with(text, room, key, None)
             text = text if table else _without_header(text, room)
+    return _proved(text, wanted)
+
+
+def without(text: str, path: Sequence[str]) -> str:
+    """`text` without the value at the path, whatever it holds and in however many tables that is written, and nothing
+    else changed but blank lines; comments stay. Raises ValueError."""
+    wanted: dict[str, Any] = tomllib.loads(text)
+    above = _table(wanted, ".".join(path[:-1])) if path[:-1] else wanted
+    above.pop(path[-1], None)
+    kept: list[str] = []
+    inside = False
+    for said, part in _statements(text.splitlines(keepends=True)):
+        ours = said is not None and said[1][: len(path)] == tuple(path)
+        if said is not None and said[0]:
+            inside = ours
+        if not ours and (part.strip() or not inside):
+            kept.append(part)
+    if inside:  # the blank lines before the last table were there for it
+        while kept and not kept[-1].strip():
+            kept.pop()
+    return _proved("".join(kept), wanted)
+
+
+def _statements(lines: Sequence[str]) -> Iterator[tuple[tuple[bool, tuple[str, ...]] | None, str]]:
+    """The text in parts: for each whether it is a table's header, and the whole path that it names; None for blank
+    lines and comments. Raises ValueError for what is not understood."""
+    section: tuple[str, ...] = ()
+    place = 0
+    while place < len(lines):
+        line, bare = lines[place], lines[place].lstrip()
+        if not bare or bare.startswith("#"):
+            yield None, line
+            place += 1
+            continue
+        header = bare.startswith("[")
+        found = _KEYS.match(bare.lstrip("[") if header else bare)
+        if found is None:
+            raise ValueError(_UNSAFE)
+        keys = _keys(found["keys"])
+        if header:
+            section = keys
+            yield (True, keys), line
+            place += 1
+            continue
+        _, ends = _span(lines, place)
+        start, after = sum(map(len, lines[:place])), place + 1
+        while start + sum(map(len, lines[place:after])) < ends:
+            after += 1
+        yield (False, (*section, *keys)), "".join(lines[place:after])
+        place = after
+
+
+def _keys(written: str) -> tuple[str, ...]:
+    value: Any = tomllib.loads(f"{written} = 0")
+    found: list[str] = []
+    while isinstance(value, dict):
+        ((key, value),) = value.items()
+        found.append(key)
+    return tuple(found)
+
+
+def _proved(text: str, wanted: Mapping[str, Any]) -> str:
     try:
         done = _filled(tomllib.loads(text)) == _filled(wanted)
     except tomllib.TOMLDecodeError:
         done = False
     if not done:
-        raise ValueError("is written in a way that is not changed safely")
+        raise ValueError(_UNSAFE)
     return text
 
 
