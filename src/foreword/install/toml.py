@@ -10,7 +10,7 @@ from typing import Any
 
 _KEY = r"""(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
 _KEYS = re.compile(rf"[ \t]*(?P<keys>{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*)[ \t]*")
-_UNSAFE = "is written in a way that is not changed safely"
+_UNSAFE = "it is written in a way that is not changed safely"
 _HEADER = re.compile(r"\s*\[\s*(?P<room>[^\[\]]+?)\s*\]\s*(#.*)?")
 
 
@@ -105,7 +105,7 @@ def _table(values: dict[str, Any], room: str) -> dict[str, Any]:
     for part in room.split("."):
         table = table.setdefault(part, {})
         if not isinstance(table, dict):
-            raise ValueError(f"gives {part} a value where a table belongs")
+            raise ValueError(f"it gives {part} a value where a table belongs")
     return table
 
 
