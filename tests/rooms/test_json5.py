@@ -97,6 +97,21 @@ def test_a_value_in_the_way_is_not_written_over() -> None:
         json5.put_item('{"a": {}}', ("a",), 1)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\u2028", "\u2029"])
+def test_a_comment_ends_where_any_line_does(end: str) -> None:
+    text = f'{{\n  "a": 1 // mine{end}}}\n'
+    changed = json5.put(text, ("b",), 2)
+    assert json5.parse(changed) == {"a": 1, "b": 2}
+    assert json5.taken(changed, ("b",)) == text
+
+
+def test_a_change_that_would_do_more_than_it_should_is_refused() -> None:
+    # Without the second, the first would count.
+    with pytest.raises(ValueError, match="not changed safely"):
+        json5.taken('{"a": 1, "a": 2}', ("a",))
+    assert json5.put('{"a": NaN}', ("b",), 1) == '{"a": NaN, "b": 1}'
+
+
 KEYS = st.sampled_from(["a", "b", "c", "$d", "ä ö", "plugins"])
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-9, 99), st.text(max_size=5))
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -104,7 +119,9 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 )
 OBJECTS = st.dictionaries(KEYS, VALUES, max_size=4)
 PATHS = st.lists(KEYS, min_size=1, max_size=3).map(tuple)
-TRIVIA = st.sampled_from(["", "", " ", "\n", "\n  ", "\t", "/* c, } */", ' // { "x\n', "\r\n  "])
+TRIVIA = st.sampled_from(
+    ["", "", " ", "\n", "\n  ", "\t", "/* c, } */", ' // { "x\n', "\r\n  ", "\r", "// y\r", "// z\u2028"]
+)
 
 
 @st.composite

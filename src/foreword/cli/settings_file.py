@@ -41,7 +41,7 @@ def change(file: Path, values: Mapping[str, float], *, fresh: str) -> Path | Non
     except tomllib.TOMLDecodeError as error:
         raise BadSettings(f"{file} is not valid TOML: {error}; it is as it was.", hint="Correct it first.") from error
     except ValueError as error:
-        raise BadSettings(f"{file} {error}; it is as it was.", hint=_by_hand(values)) from error
+        raise BadSettings(f"{file} cannot be changed: {error}; it is as it was.", hint=_by_hand(values)) from error
     return backup
 
 

@@ -374,9 +374,8 @@ def _put_toml(text: str, edit: Edit) -> tuple[str, Put]:
     if not edit.item:
         put = Put(edit.path, edit.value, made=made, had=not made, before=present)
         return toml.rewritten(text, {".".join(edit.path): edit.value}), put
-    listed = present or []
-    put = Put(edit.path, edit.value, item=True, made=made, had=edit.value in listed)
-    return (text if put.had else toml.rewritten(text, {".".join(edit.path): [*listed, edit.value]})), put
+    put = Put(edit.path, edit.value, item=True, made=made, had=isinstance(present, list) and edit.value in present)
+    return (text if put.had else toml.with_item(text, ".".join(edit.path), edit.value)), put
 
 
 def _taken_out(file: Path, data: bytes | None, puts: Sequence[Put]) -> bytes | None:
@@ -420,8 +419,9 @@ def _taken_toml(text: str, put: Put) -> str:
     if put.table:
         return toml.without(text, put.path)
     if put.item:
-        rest = [one for one in present if one != put.value]
-        return toml.rewritten(text, {name: rest or (None if put.made else [])})
+        if put.made and all(one == put.value for one in present):
+            return toml.rewritten(text, {name: None})
+        return toml.without_item(text, name, put.value)
     return toml.rewritten(text, {name: put.before}) if present == put.value else text
 
 

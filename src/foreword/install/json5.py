@@ -2,7 +2,7 @@
 of every value, so that one value is put in or taken out and every other byte stays.
 
 Reads JSON, JSON with comments and JSON5; writes plain JSON, which all of them read. Taking out what was put in gives
-the text as it was.
+the text as it was. Every change is read again, and one that did more or less than it should is refused.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ Path = tuple[str, ...]
 
 # No settings file is nested deeper, and one that is would exhaust the stack.
 _DEEPEST = 200
+_LINE_END = re.compile(r"[\n\r\u2028\u2029]")
 _WHITESPACE = re.compile(r"[\s\ufeff]*")
 _BARE = re.compile(r"[^\W\d][\w$\u200c\u200d]*|\$[\w$\u200c\u200d]*")
 _NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|Infinity|NaN|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")
@@ -67,13 +68,14 @@ def member(value: Any, path: Path) -> Any:
 
 def put(text: str, path: Path, value: Any) -> str:
     """The text with this value at the path; objects on the way are made. Raises Unreadable, and ValueError where
-    something else than an object is in the way."""
+    something else than an object is in the way or the change is not made safely."""
     node, rest = _nearest(text, path)
+    wanted = _with(parse(text), path, value)
     if not rest:
-        return text[: node.start] + _written(text, node.start, value) + text[node.end :]
+        return _proved(text[: node.start] + _written(text, node.start, value) + text[node.end :], wanted)
     for key in reversed(rest[1:]):
         value = {key: value}
-    return _added(text, node, rest[0], value)
+    return _proved(_added(text, node, rest[0], value), wanted)
 
 
 def put_item(text: str, path: Path, value: Any) -> str:
@@ -84,33 +86,53 @@ def put_item(text: str, path: Path, value: Any) -> str:
         return put(text, path, [value])
     if not isinstance(node.value, list):
         raise ValueError(f"{'.'.join(path)} is not a list")
-    return text if value in node.value else _added(text, node, None, value)
+    if value in node.value:
+        return text
+    return _proved(_added(text, node, None, value), _with(parse(text), path, [*node.value, value]))
 
 
 def taken(text: str, path: Path, *, made: int = 0) -> str:
     """The text without the member at the path; the last `made` objects above it go with it where they are empty then.
-    Raises Unreadable."""
+    Raises Unreadable, and ValueError where the change is not made safely."""
     node, rest = _nearest(text, path[:-1])
     if rest or not isinstance(node.value, dict) or path[-1] not in node.value:
         return text
-    text = _without(text, node, _last(node, path[-1]))
+    left = {key: one for key, one in node.value.items() if key != path[-1]}
+    text = _proved(_without(text, node, _last(node, path[-1])), _with(parse(text), path[:-1], left))
     return _emptied(text, path[:-1], made)
 
 
 def taken_item(text: str, path: Path, value: Any, *, made: int = 0) -> str:
     """The text without the items of the array at the path that equal the value; see `taken` for `made`, which counts
-    the array too."""
+    the array too, and for what it raises."""
     while True:
         node, rest = _nearest(text, path)
         if rest or not isinstance(node.value, list) or value not in node.value:
             break
-        text = _without(text, node, node.value.index(value))
+        number = node.value.index(value)
+        left = [*node.value[:number], *node.value[number + 1 :]]
+        text = _proved(_without(text, node, number), _with(parse(text), path, left))
     return _emptied(text, path, made)
 
 
 def absent(text: str, path: Path) -> int:
     """How many parts of the path are not there, counted from its end; 0 when there is a value. Raises as `put` does."""
     return len(_nearest(text, path)[1])
+
+
+def _with(value: Any, path: Path, new: Any) -> Any:
+    return {**value, path[0]: _with(value.get(path[0], {}), path[1:], new)} if path else new
+
+
+def _proved(text: str, wanted: Any) -> str:
+    """The text, when it says what is wanted and nothing else. Written out, NaN is itself and true is not 1."""
+    try:
+        done = json.dumps(parse(text)) == json.dumps(wanted)
+    except Unreadable:
+        done = False
+    if not done:
+        raise ValueError("it is written in a way that is not changed safely")
+    return text
 
 
 def _emptied(text: str, path: Path, made: int) -> str:
@@ -210,15 +232,14 @@ def _line_end(text: str, at: int, most: int) -> int:
     here = at
     while here < most:
         if text.startswith("//", here):
-            end = text.find("\n", here)
-            here = most if end < 0 else end
-            return here - (text[here - 1] == "\r")
+            end = _LINE_END.search(text, here)
+            return end.start() if end else most
         if text.startswith("/*", here):
-            end = text.index("*/", here) + 2
-            if "\n" in text[here:end]:
+            closed = text.index("*/", here + 2) + 2
+            if _LINE_END.search(text, here, closed):
                 return at
-            here = at = end
-        elif text[here] in "\r\n":
+            here = at = closed
+        elif _LINE_END.match(text, here):
             return at
         elif text[here].isspace():
             here += 1
@@ -278,7 +299,7 @@ class _Reader:
             found = _WHITESPACE.match(self.text, self.at)
             self.at = found.end() if found else self.at
             if self.text.startswith("//", self.at):
-                end = re.compile(r"[\n\r\u2028\u2029]").search(self.text, self.at)
+                end = _LINE_END.search(self.text, self.at)
                 self.at = end.start() if end else len(self.text)
             elif self.text.startswith("/*", self.at):
                 closed = self.text.find("*/", self.at + 2)

@@ -6,11 +6,12 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 _KEY = r"""(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
 _KEYS = re.compile(rf"[ \t]*(?P<keys>{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*)[ \t]*")
-_UNSAFE = "is written in a way that is not changed safely"
+_UNSAFE = "it is written in a way that is not changed safely"
 _HEADER = re.compile(r"\s*\[\s*(?P<room>[^\[\]]+?)\s*\]\s*(#.*)?")
 
 
@@ -29,6 +30,31 @@ def rewritten(text: str, values: Mapping[str, Any]) -> str:
             text = _with(text, room, key, None)
             text = text if table else _without_header(text, room)
     return _proved(text, wanted)
+
+
+def with_item(text: str, name: str, value: Any) -> str:
+    """`text` with one more item at the end of the list of this name, which is made where there is none; every other
+    byte stays. Raises ValueError."""
+    found = _list(text, name)
+    if found is None:
+        return rewritten(text, {name: [value]})
+    begins, items = found
+    wanted, table, key = _wanted(text, name)
+    table[key] = [*table[key], value]
+    return _proved(_added(text, begins, items, json.dumps(value, ensure_ascii=False)), wanted)
+
+
+def without_item(text: str, name: str, value: Any) -> str:
+    """`text` without the items of the list of this name that equal the value; every other byte stays. Raises
+    ValueError."""
+    while (found := _list(text, name)) is not None:
+        wanted, table, key = _wanted(text, name)
+        if value not in table[key]:
+            break
+        number = table[key].index(value)
+        del table[key][number]
+        text = _proved(_cut_item(text, found[1], number), wanted)
+    return text
 
 
 def without(text: str, path: Sequence[str]) -> str:
@@ -105,7 +131,7 @@ def _table(values: dict[str, Any], room: str) -> dict[str, Any]:
     for part in room.split("."):
         table = table.setdefault(part, {})
         if not isinstance(table, dict):
-            raise ValueError(f"gives {part} a value where a table belongs")
+            raise ValueError(f"it gives {part} a value where a table belongs")
     return table
 
 
@@ -218,3 +244,100 @@ def _section(lines: Sequence[str], place: int) -> str:
 def values(text: str) -> dict[str, Any]:
     """What the text says. Raises ValueError."""
     return tomllib.loads(text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """An item of a list, and where the comma after it stands, or None."""
+
+    start: int
+    end: int
+    comma: int | None
+
+
+def _wanted(text: str, name: str) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """What the text says, and the table in it and the key that the name stands for."""
+    wanted = tomllib.loads(text)
+    room, _, key = name.rpartition(".")
+    return wanted, _table(wanted, room), key
+
+
+def _list(text: str, name: str) -> tuple[int, list[_Item]] | None:
+    """Where the list of this name begins, and its items; None where there is none."""
+    _, table, key = _wanted(text, name)
+    if key not in table:
+        return None
+    if not isinstance(table[key], list):
+        raise ValueError(f"{name} is not a list")
+    lines = text.splitlines(keepends=True)
+    place, written = _place(lines, *name.rpartition(".")[::2])
+    if place is None or not written:
+        raise ValueError(_UNSAFE)
+    begins, ends = _span(lines, place)
+    items = list(_items(text, begins + 1, ends - 1))
+    if len(items) != len(table[key]):
+        raise ValueError(_UNSAFE)
+    return begins, items
+
+
+def _items(text: str, at: int, ends: int) -> Iterator[_Item]:
+    start: int | None = None
+    end = depth = 0
+    while at < ends:
+        one = text[at]
+        if one == "#":
+            at = _line_end(text, at)
+            continue
+        if one == "," and not depth and start is not None:
+            yield _Item(start, end, at)
+            start = None
+        elif not one.isspace():
+            start = at if start is None else start
+            depth += (one in "[{") - (one in "]}")
+            end = _string_end(text, at) if one in "\"'" else at + 1
+            at = end
+            continue
+        at += 1
+    if start is not None:
+        yield _Item(start, end, None)
+
+
+def _line_end(text: str, at: int) -> int:
+    found = re.compile(r"\r?\n").search(text, at)
+    return found.start() if found else len(text)
+
+
+def _added(text: str, begins: int, items: Sequence[_Item], shown: str) -> str:
+    if not items:
+        return text[: begins + 1] + shown + text[begins + 1 :]
+    last = items[-1]
+    indent = text[text.rfind("\n", 0, last.start) + 1 : last.start]
+    after = last.end if last.comma is None else last.comma + 1
+    end = _line_end(text, after)
+    rest = text[after:end].strip()
+    if indent.strip() or (rest and not rest.startswith("#")):
+        return text[:after] + (f", {shown}" if last.comma is None else f" {shown},") + text[after:]
+    new = ("\r\n" if text.startswith("\r\n", end) else "\n") + indent + shown
+    if last.comma is None:
+        return f"{text[:after]},{text[after:end]}{new}{text[end:]}"
+    return f"{text[:end]}{new},{text[end:]}"
+
+
+def _cut_item(text: str, items: Sequence[_Item], number: int) -> str:
+    """Without one item, the comma that it needed, and the line that it stood on alone. Comments stay."""
+    one, start = items[number], items[number].start
+    line = text.rfind("\n", 0, start) + 1
+    between = text[one.end : one.comma] if one.comma is not None else ""
+    between = between if "#" in between else ""
+    after = one.end if one.comma is None else one.comma + 1
+    rest = text[after : _line_end(text, after)]
+    if not text[line:start].strip() and not between and not rest.strip():
+        start, after = line - 1 - text.startswith("\r", line - 2), after + len(rest)
+    elif number:
+        start = len(text[:start].rstrip(" \t"))
+    elif one.comma is not None and text[line:start].strip():
+        after += len(rest) - len(rest.lstrip())
+    before = text[:start]
+    if one.comma is None and number and (comma := items[number - 1].comma) is not None:
+        before = before[:comma] + before[comma + 1 :]
+    return before + between + text[after:]
