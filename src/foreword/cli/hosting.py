@@ -58,12 +58,13 @@ def add(verbs: Verbs) -> None:
             )
         parser.add_argument("--dry-run", action="store_true", help="show the diff, and change nothing")
         parser.add_argument("--yes", action="store_true", help="install: do not ask, for scripts")
-        parser.add_argument(
-            "--owner",
-            action="append",
-            metavar="ID",
-            help="install: an id of yours, such as `telegram:777`; without it, the host's allow-list tells",
-        )
+        if INSTALLERS[name].owners({}) is not None:
+            parser.add_argument(
+                "--owner",
+                action="append",
+                metavar="ID",
+                help="install: an id of yours, such as `telegram:777`; without it, the host's allow-list tells",
+            )
         parser.add_argument(
             "--exclude", action="append", metavar="AGENT", help="install: an agent to leave alone, a name or a pattern"
         )
@@ -247,9 +248,9 @@ def _asked(question: str) -> str:
 def _owners(here: _Here, config: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     """Whom to take for the owner, and what is to be said about it."""
     call = here.call
-    if call.args.owner:
-        return list(dict.fromkeys(call.args.owner)), []
     found = here.host.owners(config)
+    if found is not None and call.args.owner:
+        return list(dict.fromkeys(call.args.owner)), []
     if found is None or call.loaded.settings.owner.ids:
         return [], []  # somebody has said it before, and a host's list that grew since is no reason to say otherwise
     ids, title, again = list(found.ids), here.host.title, f"`foreword {here.name} install --owner ID`"
