@@ -7,7 +7,7 @@ import { choose } from "./bootstrap.ts";
 import { told } from "./command.ts";
 import type { Api, BootstrapEvent, ResetEvent } from "./host.ts";
 import { shared } from "./state.ts";
-import { NAMES, tool } from "./tools.ts";
+import { NAMES, spelled, tool } from "./tools.ts";
 import { askAhead, given, keep, reset } from "./turn.ts";
 
 const GRANT = "openclaw config set plugins.entries.foreword.hooks.allowConversationAccess true --strict-json";
@@ -52,7 +52,7 @@ export default {
       (event: BootstrapEvent) => quietly("the choice of files", () => choose(event, foreword, state, warn)),
       { name: "foreword-bootstrap" },
     );
-    for (const name of NAMES) api.registerTool(tool(name, foreword), { name });
+    for (const name of NAMES) api.registerTool(tool(name, foreword), { name: spelled(name) });
     api.registerCommand({
       name: "foreword",
       description: "Foreword's memory in this session: status, why, off, on",

@@ -60,7 +60,7 @@ test("no event is too poor: nothing is thrown and nothing is given", async () =>
 
 test("a tool says why it cannot answer, in words for a model", async () => {
   const { tools } = await loaded("discovery");
-  assert.deepEqual(tools.map((one) => one.name), ["mem-search", "mem-get"]);
+  assert.deepEqual(tools.map((one) => one.name), ["mem_search", "mem_get"]);
   for (const { name, make } of tools) {
     const tool = make({ sessionKey: "agent:main:main", agentId: "main" });
     assert.equal(tool.name, name);

@@ -10,7 +10,7 @@ export { NAMES } from "../kit/reading.ts";
 export function tool(name: Name, foreword: Foreword): (context: ToolContext) => Tool {
   const { title, description, parameters } = TOOLS[name];
   return (context) => ({
-    name,
+    name: spelled(name),
     label: title,
     description,
     parameters,
@@ -19,6 +19,11 @@ export function tool(name: Name, foreword: Foreword): (context: ToolContext) => 
       return { content: [{ type: "text", text }], details: {} };
     },
   });
+}
+
+/** As the host's own tools are: memory_search, and not memory-search. */
+export function spelled(name: Name): string {
+  return name.replace("-", "_");
 }
 
 function placed({ sessionKey, agentId, requesterSenderId, messageChannel }: ToolContext): Place {

@@ -49,5 +49,5 @@ def test_the_packed_plugin_can_be_installed_and_granted_and_offers_its_tools(
         told = other.run(*INSPECT)
     found = json.loads(told[told.index("{") :])
     assert found["plugin"]["status"] == "loaded"
-    assert {"mem-search", "mem-get"} <= set(re.findall(r"mem-\w+", json.dumps(found)))
+    assert {"mem_search", "mem_get"} <= set(re.findall(r"mem_\w+", json.dumps(found)))
     assert "agent:bootstrap" in json.dumps(found)

@@ -463,7 +463,7 @@ async function read(name, params, place, foreword) {
 function tool(name, foreword) {
   const { title, description, parameters } = TOOLS[name];
   return (context) => ({
-    name,
+    name: spelled(name),
     label: title,
     description,
     parameters,
@@ -472,6 +472,9 @@ function tool(name, foreword) {
       return { content: [{ type: "text", text }], details: {} };
     }
   });
+}
+function spelled(name) {
+  return name.replace("-", "_");
 }
 function placed({ sessionKey, agentId, requesterSenderId, messageChannel }) {
   return placeOf({ sessionKey, agentId, senderId: requesterSenderId, channel: messageChannel });
@@ -588,7 +591,7 @@ var index_default = {
       (event) => quietly("the choice of files", () => choose(event, foreword, state, warn)),
       { name: "foreword-bootstrap" }
     );
-    for (const name of NAMES) api.registerTool(tool(name, foreword), { name });
+    for (const name of NAMES) api.registerTool(tool(name, foreword), { name: spelled(name) });
     api.registerCommand({
       name: "foreword",
       description: "Foreword's memory in this session: status, why, off, on",
