@@ -78,6 +78,9 @@ $(NODE): adapters/package-lock.json
 	@command -v npm >/dev/null || { echo "npm is missing: the adapters are not built or tested"; exit 0; }; \
 	echo "installing what the adapters are built with" && npm ci --prefix adapters --loglevel=error >/dev/null && touch $@
 
+# By the newer Node: a host may refuse to be installed by one that is too old for it.
+$(filter-out $(firstword $(HOST_STAMPS)),$(HOST_STAMPS)): | $(firstword $(HOST_STAMPS))
+$(HOST_STAMPS): export PATH := $(HOSTS_FOLDER)/node24/node_modules/node/bin:$(PATH)
 $(HOST_STAMPS): PACKAGES = $(subst $(comma), ,$(subst +,/,$(patsubst .installed-%,%,$(@F))))
 $(HOST_STAMPS):
 	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer"; exit 1; }
