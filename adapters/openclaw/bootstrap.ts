@@ -21,16 +21,12 @@ export async function choose(event: BootstrapEvent, foreword: Foreword, state: S
   const place = placeOf({ sessionKey: event.sessionKey ?? context.sessionKey, agentId: context.agentId });
   const files = loaded.filter((one) => !one.missing).map((one) => one.name);
   const known = state.files.get(conversation(place));
-  const asked = foreword.call("bootstrap", { ...place, workspace: context.workspaceDir, files }).then(async (answer) => {
-    if (!answer) return emptied(place, state);
-    for (const problem of answer.problems.filter((one) => !known?.problems.includes(one))) warn(problem);
-    state.files.set(conversation(place), answer);
-  });
-  // Switched off, nothing is waited for: whether it still is, the next turn knows.
-  if (known && !known.enabled && !known.context_file) return;
-  await asked;
+  const answer = await foreword.call("bootstrap", { ...place, workspace: context.workspaceDir, files });
+  if (!answer) await emptied(place, state);
+  else state.files.set(conversation(place), answer);
+  for (const problem of (answer?.problems ?? []).filter((one) => !known?.problems.includes(one))) warn(problem);
   // These files are in the cached part of the prompt: a daemon that is away for a turn must not change them.
-  const chosen = state.files.get(conversation(place));
+  const chosen = answer ?? known;
   if (!chosen?.enabled) return;
   const kept = loaded.filter((one) => chosen.keep.includes(one.name));
   const added = chosen.add.map(({ name, path, content }) => ({ name, path, content, missing: false }));

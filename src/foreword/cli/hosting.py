@@ -122,7 +122,7 @@ class _Here:
     def folder(self) -> Path:
         """What Foreword keeps of its install in this host. A project's is apart, and that of any settings file but the
         user's usual one: each is removed by itself."""
-        folder = Path(os.path.abspath(self.call.home)) / "hosts" / self.name
+        folder = Path(os.path.abspath(self.call.home)) / installation.FOLDER / self.name
         if self.project:
             return folder / f"project-{crc32(os.fsencode(self.project)):08x}"
         usual = self.host.config_file({"HOME": os.path.expanduser("~")})

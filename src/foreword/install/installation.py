@@ -30,6 +30,8 @@ from foreword.errors import HostError
 from foreword.install import json5, toml
 
 _RECORD = "installed.json"
+# Below Foreword's home: what is kept of all installs.
+FOLDER = "hosts"
 _VERSION = 1
 
 
@@ -250,8 +252,9 @@ class Installation:
                     copy.unlink(missing_ok=True)
             self._files = {}
         (self.folder / "lock").unlink(missing_ok=True)
-        _remove_empty(self.folder)
-        _remove_empty(self.folder.parent)
+        for folder in (self.folder, *self.folder.parents):
+            if not _remove_empty(folder) or folder.name == FOLDER:
+                break
         return plan
 
     def copies(self) -> dict[Path, Path]:
@@ -497,9 +500,12 @@ def _missing_folders(file: Path) -> list[str]:
     return [str(one) for one in file.resolve().parents if not one.exists()]
 
 
-def _remove_empty(folder: Path) -> None:
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
+def _remove_empty(folder: Path) -> bool:
+    """Whether it was empty, and is gone."""
+    if not folder.is_dir() or any(folder.iterdir()):
+        return False
+    folder.rmdir()
+    return True
 
 
 def _sum(data: bytes | None) -> str | None:

@@ -337,7 +337,10 @@ class Gateway:
         self.turn(asking, session)
 
         def of_it() -> Request | None:
-            return next((one for one in self.model.requests[seen:] if "[Subagent Task]" in one.newest), None)
+            return next(
+                (one for one in self.model.requests[seen:] if "[Subagent Task]" in one.newest and task in one.newest),
+                None,
+            )
 
         found: Request = wait_until(of_it, "the subagent's turn", 60)
         return found

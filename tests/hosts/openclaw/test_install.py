@@ -103,7 +103,7 @@ def installed(host: Host) -> Iterator[Host]:
         done = host.foreword("install", "--yes")
         assert done.returncode == 0, done.stderr
     yield host
-    if (host.folder / "foreword/hosts/openclaw/installed.json").exists():
+    if any((host.folder / "foreword/hosts/openclaw").rglob("installed.json")):
         with host.reloading():
             host.foreword("remove")
     if host.config.read_bytes() != host.original:
