@@ -81,7 +81,9 @@ class Request:
         return self.dialect.tools(self.body)
 
     def answer(self) -> str | Call:
-        say, tools = _SAY.findall(self.newest), _TOOL.findall(self.newest)
+        # What was recalled is quoted; it may hold what a test once said, and that is not said again.
+        own = "\n".join(line for line in self.newest.splitlines() if not line.startswith(("> ", "&gt; ")))
+        say, tools = _SAY.findall(own), _TOOL.findall(own)
         answered = sum(one.role == "tool" for one in self.said[self._newest :])
         if answered < len(tools) and tools[answered][0] in (self.tools or [tools[answered][0]]):
             return Call(*tools[answered])

@@ -338,8 +338,7 @@ class Gateway:
 
         def of_it() -> Request | None:
             return next(
-                (one for one in self.model.requests[seen:] if "[Subagent Task]" in one.newest and task in one.newest),
-                None,
+                (one for one in self.model.requests[seen:] if task in one.newest.partition("[Subagent Task]")[2]), None
             )
 
         found: Request = wait_until(of_it, "the subagent's turn", 60)
