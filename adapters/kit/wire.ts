@@ -208,6 +208,7 @@ export interface SessionDocument {
   started: string;
   last: string;
   memories: number;
+  summary: string;
 }
 
 export interface SessionsAnswer {

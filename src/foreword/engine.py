@@ -2,7 +2,7 @@
 
 record:  event → guard → redaction → memory → words and vectors → store
 brief:   ask → classify → intent → recall → gate → compose within budget → lanes → receipt
-start:   session → classify → summaries and index, frozen for the session
+start:   session → classify → summaries and index, frozen for the session; sessions are told when they rest
 compact: session → reduced plain text; what was said may be said again
 """
 
@@ -46,6 +46,7 @@ from foreword.recent import Answered, Decided, Recent, fingerprint
 from foreword.record import check, check_time, clean, off_the_record, own_words, redact, take
 from foreword.settings import Loaded, Settings, load
 from foreword.store import Draft, Forgotten, Frozen, Mark, SqliteStore, Store, Turn
+from foreword.summaries import Summaries
 from foreword.vectors import Vectors
 
 _BATCH_EVENTS = 256
@@ -57,6 +58,7 @@ _LOOKED_THROUGH = 1000
 _MOST_NEIGHBOURS = 1000
 _MOST_LISTED = 1_000_000
 _TO_JUDGE = 10
+_TOLD_AT_ONCE = 20
 # How long what was found for a message waits for its prompt: a host may be busy with the one before.
 _AHEAD_S = 30.0
 _LAID_READY = "it was laid ready when the message came"
@@ -147,6 +149,7 @@ class Foreword:
         self._turns = tuple(threading.Lock() for _ in range(_TURN_LOCKS))
         self._recent = Recent()
         self._delivery = Delivery(store, clock)
+        self._summaries = Summaries(store, compose.count_tokens)
 
     @classmethod
     def open(
@@ -555,6 +558,11 @@ class Foreword:
 
     def _stable(self, place: Place) -> Frozen:
         settings = self._settings.compose
+        if self._settings.summary.enabled:
+            # Whoever begins a session has often just ended one, which nobody has told yet.
+            self._summaries.make(
+                before=self._clock(), limit=settings.max_summaries, agent=place.agent, besides=place.session.key
+            )
         limits = compose.halved(settings) if place.kind.kind is SessionKind.SUBAGENT else settings
         composed = compose.stable(*self._index_of(place), limits)
         return Frozen(composed.text, tuple(memory.row for memory in composed.memories))
@@ -572,6 +580,14 @@ class Foreword:
                 rows=[memory.row for memory in composed.memories],
             )
         return Brief(composed.text, tuple(one.id for one in composed.memories), composed.tokens, composed.reason)
+
+    def summarise(self, *, resting: bool = True, limit: int = _TOLD_AT_ONCE) -> int:
+        """Tell sessions that hold something untold, the latest first: those that rest, or all. Returns how many were
+        looked at, 0 when all is told."""
+        if not self._settings.summary.enabled:
+            return 0
+        idle_s = self._settings.summary.idle_minutes * 60 if resting else 0
+        return self._summaries.make(before=self._clock() - idle_s, limit=limit)
 
     def _index_of(self, place: Place) -> tuple[list[Memory], list[Memory]]:
         scope, limits = scope_of(place, self._settings.owner), self._settings.compose

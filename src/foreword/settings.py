@@ -25,6 +25,7 @@ from foreword.providers import EmbedderSettings
 from foreword.recall import IntentSettings, RecallSettings
 from foreword.record import GuardSettings, RecordSettings
 from foreword.store import StoreSettings
+from foreword.summary import SummarySettings
 
 PROJECT_FILE = ".foreword.toml"
 _ENVIRONMENT = "FOREWORD_"
@@ -66,6 +67,7 @@ class Settings:
     compose: ComposeSettings = field(default_factory=ComposeSettings)
     bootstrap: BootstrapSettings = field(default_factory=BootstrapSettings)
     lanes: LaneSettings = field(default_factory=LaneSettings)
+    summary: SummarySettings = field(default_factory=SummarySettings)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     serve: ServeSettings = field(default_factory=ServeSettings)
 

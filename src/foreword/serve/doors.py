@@ -16,7 +16,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -41,6 +41,7 @@ _UNTIL = "x-until"
 _HEARD_AFTER_S = 0.004
 _MOST_BY_PORT = 64
 _LOOK_AROUND_S = 10.0
+_TOLD_AT_ONCE = 5
 _LONGEST_MS = 3_600_000.0
 _Done = TypeVar("_Done")
 
@@ -59,6 +60,8 @@ class Doors:
         self._waiting = 0
         self._port = 0
         self._ending = asyncio.Event()
+        self._resting: Future[None] = Future()
+        self._resting.set_result(None)
 
     # life
 
@@ -101,8 +104,23 @@ class Doors:
                 async with asyncio.timeout(min(max(left, 0.05), _LOOK_AROUND_S)):
                     await ending.wait()
             except TimeoutError:
-                continue
+                self._rest()
         warm.cancel()
+
+    def _rest(self) -> None:
+        """What can wait is done when nobody does; it keeps the daemon from nothing, and alive no longer."""
+        if self._requests and not self._waiting and self._resting.done():
+            self._resting = self._workers.submit(self._summarise)
+
+    def _summarise(self) -> None:
+        """A few sessions at a time, until somebody asks or all are told."""
+        try:
+            told = _TOLD_AT_ONCE
+            while told == _TOLD_AT_ONCE and not self._waiting and not self._ending.is_set():
+                with self._room.engine() as engine:
+                    told = engine.summarise(limit=_TOLD_AT_ONCE)
+        except ForewordError as error:
+            self._log.say(str(error))
 
     def _warm(self) -> None:
         if not self._requests:

@@ -205,6 +205,20 @@ class Store(Protocol):
     def sessions(self, *, limit: int, agent: str = "") -> list[Session]:
         """Sessions of which something is kept, the latest first."""
 
+    # Summaries. One a session at most; no word and no vector leads to it.
+    def to_summarise(self, *, before: float, limit: int, agent: str = "", besides: str = "") -> list[Session]:
+        """Sessions of which something is kept that their summary does not tell yet and whose last memory is no newer
+        than `before`, the latest first; `besides` is a key that is left out."""
+
+    def told_by(self, session: Session, *, limit: int) -> list[Memory]:
+        """The first and the last memories of one session, of this agent and key and no other, oldest first; without the
+        summary that was put."""
+
+    def put_summary(self, session: Session, memory: Memory | None) -> int:
+        """What tells the session as it was when `session` was read, in place of what told it before, under the same
+        number; None when there is nothing to tell. Returns the number, 0 when there is none. Goes when any memory of
+        the session is forgotten."""
+
     def stale_rows(self, model: str, *, limit: int) -> list[Memory]:
         """Memories that have no vector of this model yet, oldest first."""
 

@@ -11,23 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from foreword.errors import StoreDamaged, StoreError
-from foreword.model import Audience, Feedback, Kind, Memory, Origin, Scope, Session, SessionKind
+from foreword.model import Audience, Feedback, Kind, Memory, Scope, Session
 from foreword.store.connection import FILE_NAME, Connections
 from foreword.store.contract import Census, Draft, Floats, Forgotten, Frozen, LaneFile, Mark, Turn, Written
 from foreword.store.index import Index, IndexView, pack_vector, pack_words
+from foreword.store.rows import MEMORY, SESSION, memory_of, session_of
+from foreword.store.summaries import SummaryRows
 
-_MEMORY = (
-    "m.row, m.kind, m.origin, m.audience, m.circle, m.agent, coalesce(s.key, ''), m.project, m.channel, m.sender, m.at,"
-    " m.source_id, m.type, m.title, m.files, m.concepts, m.decisions, m.tokens, m.text"
-    " FROM memory AS m LEFT JOIN session AS s ON s.row = m.session"
-)
+# Summaries are not.
+_SEARCHED = "EXISTS (SELECT 1 FROM word AS w WHERE w.memory = m.row)"
 _NOW = "SELECT coalesce((SELECT max(row) FROM memory), 0), (SELECT value FROM counter WHERE name = 'forgets')"
 # A receipt quotes a short text only when it is the whole ask; a longer one also when it is a part of it.
 _QUOTABLE_CHARS = 12
 _UNSWEPT = "Memories were forgotten, but the file still holds traces of them, because another process is reading it."
 
 
-class SqliteStore:
+class SqliteStore(SummaryRows):
     def __init__(self, home: Path) -> None:
         self.path = home / FILE_NAME
         self._connections = Connections(self.path)
@@ -49,8 +48,9 @@ class SqliteStore:
             if place is not None and drafts:
                 times = [draft.memory.at for draft in drafts]
                 connection.execute(
-                    "UPDATE session SET last_at = max(last_at, ?), started_at = min(started_at, ?) WHERE row = ?",
-                    (max(times), min(times), place),
+                    "UPDATE session SET last_at = max(last_at, ?), started_at = min(started_at, ?),"
+                    " told_until = CASE WHEN ? THEN -1 ELSE told_until END WHERE row = ?",
+                    (max(times), min(times), any(one.created for one in written), place),
                 )
         return written
 
@@ -111,9 +111,11 @@ class SqliteStore:
 
     def forget(self, rows: Collection[int], *, texts: Collection[str]) -> Forgotten:
         # Many at once in each statement: an owner may forget a whole agent, and receipts are read through only once.
-        these = (json.dumps([int(row) for row in rows]),)
         among = "IN (SELECT value FROM json_each(?))"
         with self._connections.writing() as connection:
+            rows = {int(row) for row in rows}
+            rows |= self._summaries_of(connection, rows)
+            these = (json.dumps(list(rows)),)
             places = [
                 place
                 for (place,) in connection.execute(f"SELECT DISTINCT session FROM memory WHERE row {among}", these)
@@ -126,6 +128,9 @@ class SqliteStore:
                 "UPDATE session SET stable = NULL, stable_rows = '[]'"
                 f" WHERE EXISTS (SELECT 1 FROM json_each(stable_rows) AS shown WHERE shown.value {among})",
                 these,
+            )
+            connection.execute(
+                f"UPDATE session SET summary = NULL, told_until = -1 WHERE row {among}", (json.dumps(places),)
             )
             gone = connection.execute(f"DELETE FROM memory WHERE row {among}", these).rowcount
             for text in texts:
@@ -219,10 +224,10 @@ class SqliteStore:
         with self._connections.reading() as connection:
             # One JSON value, because the number of SQL variables is limited and an owner may forget a whole agent.
             found = connection.execute(
-                f"SELECT {_MEMORY} WHERE m.row IN (SELECT value FROM json_each(?)) AND {condition}",
+                f"SELECT {MEMORY} WHERE m.row IN (SELECT value FROM json_each(?)) AND {condition}",
                 (json.dumps([int(row) for row in rows]), *values),
             ).fetchall()
-        memories = {memory.row: memory for memory in map(_memory, found)}
+        memories = {memory.row: memory for memory in map(memory_of, found)}
         return [memories[row] for row in rows if row in memories]
 
     def around(self, row: int, *, reach: int | None, scope: Scope | None = None) -> list[Memory]:
@@ -230,22 +235,22 @@ class SqliteStore:
         near, reach_values = ("", ()) if reach is None else (" AND abs(m.position - here.position) <= ?", (reach,))
         with self._connections.reading() as connection:
             found = connection.execute(
-                f"SELECT {_MEMORY} JOIN memory AS here ON here.row = ?"
+                f"SELECT {MEMORY} JOIN memory AS here ON here.row = ?"
                 f" WHERE (m.session = here.session OR m.row = here.row){near} AND {condition}"
                 " ORDER BY m.position, m.row",
                 (row, *reach_values, *values),
             ).fetchall()
-        return [_memory(one) for one in found]
+        return [memory_of(one) for one in found]
 
     def recent(self, kind: Kind, scope: Scope, *, limit: int, besides: str = "") -> list[Memory]:
         condition, values = _visible(scope)
         with self._connections.reading() as connection:
             found = connection.execute(
-                f"SELECT {_MEMORY} WHERE m.kind = ? AND coalesce(s.key, '') <> ? AND {condition}"
+                f"SELECT {MEMORY} WHERE m.kind = ? AND coalesce(s.key, '') <> ? AND {condition}"
                 " ORDER BY m.at DESC, m.row DESC LIMIT ?",
                 (kind.value, besides or "\0", *values, limit),
             ).fetchall()
-        return [_memory(one) for one in found]
+        return [memory_of(one) for one in found]
 
     def rows_of(
         self, *, session: str = "", agent: str = "", source_id: str = "", before: float | None = None
@@ -272,28 +277,24 @@ class SqliteStore:
     def sessions(self, *, limit: int, agent: str = "") -> list[Session]:
         with self._connections.reading() as connection:
             found = connection.execute(
-                "SELECT key, agent, kind, audience, circle, project, channel, started_at, last_at,"
-                " (SELECT count(*) FROM memory WHERE memory.session = session.row), row FROM session"
+                f"SELECT {SESSION} FROM session"
                 " WHERE (?1 = '' OR agent = ?1) AND EXISTS (SELECT 1 FROM memory WHERE memory.session = session.row)"
                 " ORDER BY last_at DESC, row DESC LIMIT ?2",
                 (agent, limit),
             ).fetchall()
-        return [
-            Session(key, owner, SessionKind(kind), Audience(audience), *rest)
-            for key, owner, kind, audience, *rest in found
-        ]
+        return [session_of(one) for one in found]
 
     # Vectors of another model
 
     def stale_rows(self, model: str, *, limit: int) -> list[Memory]:
         with self._connections.reading() as connection:
             found = connection.execute(
-                f"SELECT {_MEMORY} WHERE m.row > coalesce((SELECT upto FROM embedded WHERE model = ?1), 0)"
+                f"SELECT {MEMORY} WHERE m.row > coalesce((SELECT upto FROM embedded WHERE model = ?1), 0)"
                 " AND NOT EXISTS (SELECT 1 FROM vector AS v WHERE v.memory = m.row AND v.model = ?1)"
-                " ORDER BY m.row LIMIT ?2",
+                f" AND {_SEARCHED} ORDER BY m.row LIMIT ?2",
                 (model, limit),
             ).fetchall()
-        return [_memory(one) for one in found]
+        return [memory_of(one) for one in found]
 
     def put_vectors(self, model: str, vectors: Iterable[tuple[int, Floats]]) -> None:
         with self._connections.writing(synced=False) as connection:
@@ -308,7 +309,7 @@ class SqliteStore:
             connection.execute("INSERT OR IGNORE INTO embedded VALUES (?, 0)", (model,))
             connection.execute(
                 "UPDATE embedded SET upto = coalesce((SELECT min(m.row) - 1 FROM memory AS m WHERE m.row > upto AND NOT"
-                " EXISTS (SELECT 1 FROM vector AS v WHERE v.memory = m.row AND v.model = ?1)),"
+                f" EXISTS (SELECT 1 FROM vector AS v WHERE v.memory = m.row AND v.model = ?1) AND {_SEARCHED}),"
                 " (SELECT max(row) FROM memory), 0) WHERE model = ?1",
                 (model,),
             )
@@ -593,37 +594,6 @@ def _visible(scope: Scope | None) -> tuple[str, tuple[Any, ...]]:
 def _under(column: str, key: str) -> str:
     """A session key, or one made of it for other listeners or a project: `key` or `key|…`."""
     return f"({column} = {key} OR substr({column}, 1, length({key}) + 1) = {key} || '|')"
-
-
-def _memory(values: Sequence[Any]) -> Memory:
-    row, kind, origin, audience, circle, agent, session, project, channel, sender, at, source_id = values[:12]
-    type_, title, files, concepts, decisions, tokens, text = values[12:]
-    return Memory(
-        text=text,
-        kind=Kind(kind),
-        origin=Origin(origin),
-        audience=Audience(audience),
-        circle=circle,
-        agent=agent,
-        session=session,
-        project=project,
-        channel=channel,
-        sender=sender,
-        at=at,
-        source_id=source_id,
-        title=title,
-        type=type_,
-        files=_listed(files),
-        concepts=_listed(concepts),
-        decisions=_listed(decisions),
-        tokens=tokens,
-        row=row,
-    )
-
-
-def _listed(data: str) -> tuple[str, ...]:
-    # Most memories have none of them, and every brief reads ten memories.
-    return () if data == "[]" else tuple(json.loads(data))
 
 
 def _receipt(found: tuple[int, str, str]) -> dict[str, Any]:
