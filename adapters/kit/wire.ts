@@ -227,6 +227,7 @@ export interface StatusAnswer {
   by_agent: Record<string, number>;
   by_kind: Record<string, number>;
   by_audience: Record<string, number>;
+  outdated: number;
   bytes: number;
   turns: number;
   silent_turns: number;

@@ -23,7 +23,7 @@ from foreword.lanes import LaneSettings
 from foreword.model import Style
 from foreword.providers import EmbedderSettings
 from foreword.recall import IntentSettings, RecallSettings
-from foreword.record import GuardSettings, RecordSettings
+from foreword.record import GuardSettings, RecordSettings, RetentionSettings
 from foreword.store import StoreSettings
 from foreword.summary import SummarySettings
 
@@ -59,6 +59,7 @@ class Settings:
     store: StoreSettings = field(default_factory=StoreSettings)
     owner: OwnerSettings = field(default_factory=OwnerSettings)
     record: RecordSettings = field(default_factory=RecordSettings)
+    retention: RetentionSettings = field(default_factory=RetentionSettings)
     guard: GuardSettings = field(default_factory=GuardSettings)
     intent: IntentSettings = field(default_factory=IntentSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)

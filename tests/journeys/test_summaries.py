@@ -65,7 +65,7 @@ def test_a_summary_is_no_answer_to_a_question(foreword: Foreword, clock: Any) ->
     foreword.summarise(resting=False)
     found = foreword.search("new plank for the dinghy", limit=20)
     assert {one.memory.id for one in found} == set(kept)
-    assert foreword.status()["embedder"]["waiting"] == 1
+    assert foreword.status()["embedder"]["waiting"] == 0
     assert foreword.rebuild_vectors() == 0
 
 

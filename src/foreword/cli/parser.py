@@ -89,6 +89,7 @@ def build() -> argparse.ArgumentParser:
         serving,
         settling,
         teaching,
+        tidying,
         tuning,
     )
     from foreword.cli import demo as demonstration
@@ -118,6 +119,7 @@ def build() -> argparse.ArgumentParser:
         hosting,
         listing,
         teaching,
+        tidying,
         demonstration,
         measuring,
     )

@@ -1,4 +1,4 @@
-"""search, get, sessions, summarise: what is kept, asked for on purpose."""
+"""search, get, sessions: what is kept, asked for on purpose."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from foreword.cli.call import Call, Exit
 from foreword.cli.parser import Verbs, add_place, add_text, at_least, share
-from foreword.cli.screen import Progress, Screen, count, cut, printable, when
-from foreword.errors import BadInput
+from foreword.cli.screen import Screen, count, cut, printable, when
 from foreword.model import Memory
 from foreword.serve import documents
 
@@ -51,15 +50,6 @@ def add(verbs: Verbs) -> None:
     )
     parser.add_argument("--limit", type=at_least(1), default=20, metavar="N", help="how many at most; 20 by default")
     add_place(parser, "agent")
-
-    parser = verbs.add(
-        "summarise",
-        summarise,
-        summary="summarise the conversations that rest, out of their own words",
-        more="The daemon does it by itself when nobody asks; so does the start of a session.",
-        example="foreword summarise --all",
-    )
-    parser.add_argument("--all", action="store_true", help="also those that something came to a moment ago")
 
 
 def search(call: Call) -> int:
@@ -156,20 +146,4 @@ def sessions(call: Call) -> int:
                 for one in kept
             ],
         )
-    return Exit.OK
-
-
-def summarise(call: Call) -> int:
-    looked_at = 0
-    with call.open() as engine, Progress("sessions told:") as progress:
-        if not engine.settings.summary.enabled:
-            raise BadInput("Summaries are switched off.", hint="Set summary.enabled to true.")
-        while many := engine.summarise(resting=not call.args.all):
-            looked_at += many
-            progress.update(looked_at)
-    resting = "" if call.args.all else " that rest"
-    call.answer(
-        {"sessions": looked_at},
-        [f"Told: {count(looked_at, 'session')}." if looked_at else f"All sessions{resting} are told already."],
-    )
     return Exit.OK

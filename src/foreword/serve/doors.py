@@ -110,15 +110,17 @@ class Doors:
     def _rest(self) -> None:
         """What can wait is done when nobody does; it keeps the daemon from nothing, and alive no longer."""
         if self._requests and not self._waiting and self._resting.done():
-            self._resting = self._workers.submit(self._summarise)
+            self._resting = self._workers.submit(self._tidy)
 
-    def _summarise(self) -> None:
-        """A few sessions at a time, until somebody asks or all are told."""
+    def _tidy(self) -> None:
+        """A little at a time, until somebody asks or all is done."""
         try:
-            told = _TOLD_AT_ONCE
-            while told == _TOLD_AT_ONCE and not self._waiting and not self._ending.is_set():
+            left = 1
+            while left and not self._waiting and not self._ending.is_set():
                 with self._room.engine() as engine:
-                    told = engine.summarise(limit=_TOLD_AT_ONCE)
+                    left = engine.summarise(limit=_TOLD_AT_ONCE) + engine.weigh()
+                    if not left and (gone := engine.retire().memories):
+                        self._log.say(f"{gone:,} memories were forgotten because the settings keep them no longer")
         except ForewordError as error:
             self._log.say(str(error))
 

@@ -10,7 +10,7 @@ from foreword.model import Audience, Kind, Memory, Origin, Session, SessionKind
 
 MEMORY = (
     "m.row, m.kind, m.origin, m.audience, m.circle, m.agent, coalesce(s.key, ''), m.project, m.channel, m.sender, m.at,"
-    " m.source_id, m.type, m.title, m.files, m.concepts, m.decisions, m.tokens, m.text"
+    " m.source_id, m.type, m.title, m.files, m.concepts, m.decisions, m.tokens, m.text, m.successor"
     " FROM memory AS m LEFT JOIN session AS s ON s.row = m.session"
 )
 SESSION = (
@@ -22,7 +22,7 @@ SESSION = (
 
 def memory_of(values: Sequence[Any]) -> Memory:
     row, kind, origin, audience, circle, agent, session, project, channel, sender, at, source_id = values[:12]
-    type_, title, files, concepts, decisions, tokens, text = values[12:]
+    type_, title, files, concepts, decisions, tokens, text, successor = values[12:]
     return Memory(
         text=text,
         kind=Kind(kind),
@@ -43,6 +43,7 @@ def memory_of(values: Sequence[Any]) -> Memory:
         decisions=_listed(decisions),
         tokens=tokens,
         row=row,
+        successor=successor,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from foreword.errors import StoreDamaged, StoreError
 from foreword.model import Audience, Feedback, Kind, Memory, Scope, Session
 from foreword.store.connection import FILE_NAME, Connections
-from foreword.store.contract import Census, Draft, Floats, Forgotten, Frozen, LaneFile, Mark, Turn, Written
+from foreword.store.contract import Census, Day, Draft, Floats, Forgotten, Frozen, LaneFile, Mark, Turn, Written
 from foreword.store.index import Index, IndexView, pack_vector, pack_words
 from foreword.store.rows import MEMORY, SESSION, memory_of, session_of
 from foreword.store.summaries import SummaryRows
@@ -61,9 +61,9 @@ class SqliteStore(SummaryRows):
         memory = draft.memory
         row = connection.execute(
             "INSERT INTO memory (session, position, kind, origin, audience, circle, agent, project, at, length, tokens,"
-            " fingerprint, channel, sender, source_id, type, title, files, concepts, decisions, text) VALUES (?1,"
-            " (SELECT coalesce(max(position), 0) + 1 FROM memory WHERE session = ?1),"
-            " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING row",
+            " fingerprint, channel, sender, source_id, type, title, files, concepts, decisions, text, sketch)"
+            " VALUES (?1, (SELECT coalesce(max(position), 0) + 1 FROM memory WHERE session = ?1),"
+            " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING row",
             (
                 session,
                 memory.kind.value,
@@ -85,8 +85,11 @@ class SqliteStore(SummaryRows):
                 json.dumps(list(memory.concepts)),
                 json.dumps(list(memory.decisions)),
                 memory.text,
+                draft.sketch,
             ),
         ).fetchone()[0]
+        if draft.sketch:
+            self._succeed(connection, int(row), draft.sketch)
         connection.execute("INSERT INTO word VALUES (?, ?)", (row, pack_words(draft.words, draft.counts)))
         if draft.vectors is not None:
             self._add_vectors(connection, draft.model, row, draft.vectors)
@@ -101,6 +104,40 @@ class SqliteStore(SummaryRows):
                 (draft.model, row),
             )
         return Written(int(row), created=True)
+
+    @staticmethod
+    def _succeed(connection: sqlite3.Connection, row: int, sketch: int) -> None:
+        """Among those that say the same, all but the newest have it for their successor."""
+        same = [
+            int(one)
+            for (one,) in connection.execute(
+                "SELECT m.row FROM memory AS m JOIN memory AS new ON new.row = ?2 WHERE m.sketch = ?1"
+                " AND (m.agent, m.project, m.audience, m.circle, m.origin, m.kind)"
+                " = (new.agent, new.project, new.audience, new.circle, new.origin, new.kind)"
+                " AND m.successor IN (SELECT 0 UNION SELECT row FROM memory WHERE sketch = ?1)"
+                " ORDER BY m.at DESC, m.row DESC",
+                (sketch, row),
+            )
+        ]
+        connection.executemany("UPDATE memory SET successor = ? WHERE row = ?", [(same[0], one) for one in same[1:]])
+
+    def unweighed(self, *, limit: int) -> list[Memory]:
+        with self._connections.reading() as connection:
+            found = connection.execute(
+                f"SELECT {MEMORY} WHERE m.row > (SELECT value FROM counter WHERE name = 'weighed')"
+                " ORDER BY m.row LIMIT ?",
+                (limit,),
+            ).fetchall()
+        return [memory_of(one) for one in found]
+
+    def weighed(self, upto: int, successors: Mapping[int, int]) -> None:
+        with self._connections.writing(synced=False) as connection:
+            connection.execute("UPDATE counter SET value = max(value, ?) WHERE name = 'weighed'", (upto,))
+            living = set(self._living(connection, list(successors.values())))
+            connection.executemany(
+                "UPDATE memory SET successor = ? WHERE row = ?",
+                [(new, old) for old, new in successors.items() if new in living],
+            )
 
     @staticmethod
     def _add_vectors(connection: sqlite3.Connection, model: str, row: int, vectors: Floats) -> None:
@@ -132,6 +169,7 @@ class SqliteStore(SummaryRows):
             connection.execute(
                 f"UPDATE session SET summary = NULL, told_until = -1 WHERE row {among}", (json.dumps(places),)
             )
+            connection.execute(f"UPDATE memory SET successor = 0 WHERE successor {among}", these)
             gone = connection.execute(f"DELETE FROM memory WHERE row {among}", these).rowcount
             for text in texts:
                 touched.update(self._receipts_quoting(connection, text))
@@ -253,13 +291,20 @@ class SqliteStore(SummaryRows):
         return [memory_of(one) for one in found]
 
     def rows_of(
-        self, *, session: str = "", agent: str = "", source_id: str = "", before: float | None = None
+        self,
+        *,
+        session: str = "",
+        agent: str = "",
+        source_id: str = "",
+        before: float | None = None,
+        kind: Kind | None = None,
     ) -> list[int]:
         wanted = {
             _under("s.key", ":session"): ("session", session),
             "m.agent = :agent": ("agent", agent),
             "m.source_id = :source_id": ("source_id", source_id),
             "m.at < :before": ("before", before),
+            "m.kind = :kind": ("kind", kind.value if kind else None),
         }
         given = {clause: value for clause, value in wanted.items() if value[1] not in ("", None)}
         if not given:
@@ -542,6 +587,8 @@ class SqliteStore(SummaryRows):
                 vectors=dict(
                     connection.execute("SELECT model, count(DISTINCT memory) FROM vector GROUP BY 1").fetchall()
                 ),
+                searched=one("SELECT count(*) FROM word"),
+                outdated=one("SELECT count(*) FROM memory WHERE successor <> 0"),
                 bytes=sum(file.stat().st_size for file in self.path.parent.glob(FILE_NAME + "*")),
                 tokens_injected=one("SELECT coalesce(sum(tokens), 0) FROM receipt"),
                 tokens_avoided=one("SELECT coalesce(sum(avoided), 0) FROM receipt"),
@@ -552,6 +599,19 @@ class SqliteStore(SummaryRows):
                     ).fetchall()
                 ),
             )
+
+    def days(self, *, since: float) -> list[Day]:
+        day = "date(at, 'unixepoch', 'localtime')"
+        with self._connections.reading() as connection:
+            found = connection.execute(
+                "SELECT day, sum(memories), sum(turns), sum(silent), sum(tokens), sum(avoided) FROM ("
+                f" SELECT {day} AS day, 1 AS memories, 0 AS turns, 0 AS silent, 0 AS tokens, 0 AS avoided"
+                " FROM memory WHERE at >= ?1 UNION ALL"
+                f" SELECT {day}, 0, 1, tokens = 0, tokens, avoided FROM receipt WHERE at >= ?1"
+                ") GROUP BY day ORDER BY day",
+                (since,),
+            ).fetchall()
+        return [Day(*one) for one in found]
 
     def check(self) -> list[str]:
         try:
