@@ -218,8 +218,9 @@ class Store(Protocol):
     def around(self, row: int, *, reach: int | None, scope: Scope | None = None) -> list[Memory]:
         """A memory with `reach` neighbours on each side, or its whole session when None; oldest first."""
 
-    def recent(self, kind: Kind, scope: Scope, *, limit: int, besides: str = "") -> list[Memory]:
-        """The newest of a kind, newest first, leaving out the session with key `besides`."""
+    def recent(self, kind: Kind, scope: Scope, *, limit: int, besides: str = "", within: str = "") -> list[Memory]:
+        """The newest of a kind, newest first, leaving out the session with key `besides`, or of that with key `within`
+        alone."""
 
     def rows_of(
         self,

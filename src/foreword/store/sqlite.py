@@ -280,13 +280,13 @@ class SqliteStore(SummaryRows):
             ).fetchall()
         return [memory_of(one) for one in found]
 
-    def recent(self, kind: Kind, scope: Scope, *, limit: int, besides: str = "") -> list[Memory]:
+    def recent(self, kind: Kind, scope: Scope, *, limit: int, besides: str = "", within: str = "") -> list[Memory]:
         condition, values = _visible(scope)
         with self._connections.reading() as connection:
             found = connection.execute(
-                f"SELECT {MEMORY} WHERE m.kind = ? AND coalesce(s.key, '') <> ? AND {condition}"
+                f"SELECT {MEMORY} WHERE m.kind = ? AND coalesce(s.key, '') <> ? AND (? IN ('', s.key)) AND {condition}"
                 " ORDER BY m.at DESC, m.row DESC LIMIT ?",
-                (kind.value, besides or "\0", *values, limit),
+                (kind.value, besides or "\0", within, *values, limit),
             ).fetchall()
         return [memory_of(one) for one in found]
 
