@@ -848,6 +848,13 @@ class Foreword:
             raise UnknownId(f"There is no memory {', '.join(missing)}.")
         return found
 
+    def memories(self, *, agent: str = "") -> Iterator[Memory]:
+        """All that is kept, in the order in which it came, but for the summaries that Foreword made itself."""
+        row = 0
+        while page := self._store.after(row, limit=_BATCH_EVENTS, agent=kept(agent)):
+            yield from page
+            row = page[-1].row
+
     def sessions(self, *, limit: int = 20, agent: str = "") -> list[Session]:
         return self._store.sessions(limit=min(limit, _MOST_LISTED), agent=kept(agent))
 

@@ -234,6 +234,9 @@ class Store(Protocol):
         """Which memories an owner means; every given part must hold, and at least one must be given. A session is meant
         with all conversations that other listeners had under its key."""
 
+    def after(self, row: int, *, limit: int, agent: str = "") -> list[Memory]:
+        """The next memories beyond a row, the oldest first; without the summaries that were put."""
+
     def sessions(self, *, limit: int, agent: str = "") -> list[Session]:
         """Sessions of which something is kept, the latest first."""
 

@@ -319,6 +319,15 @@ class SqliteStore(SummaryRows):
                 )
             ]
 
+    def after(self, row: int, *, limit: int, agent: str = "") -> list[Memory]:
+        with self._connections.reading() as connection:
+            found = connection.execute(
+                f"SELECT {MEMORY} WHERE m.row > ?1 AND m.row IS NOT s.summary AND (?2 = '' OR m.agent = ?2)"
+                " ORDER BY m.row LIMIT ?3",
+                (row, agent, limit),
+            ).fetchall()
+        return [memory_of(one) for one in found]
+
     def sessions(self, *, limit: int, agent: str = "") -> list[Session]:
         with self._connections.reading() as connection:
             found = connection.execute(
