@@ -10,14 +10,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from foreword.imports import claude_code, jsonl, openclaw, opencode
+from foreword.imports import chatgpt, claude_code, claude_mem, jsonl, openclaw, opencode
 from foreword.imports.item import Format, Item, moment
 from foreword.imports.jsonl import event_of
 from foreword.imports.lines import opened
 
 # In this order a file is looked at: what is plain comes last.
 FORMATS: Mapping[str, Format] = {
-    one.name: one for one in (claude_code.FORMAT, openclaw.FORMAT, opencode.FORMAT, jsonl.FORMAT)
+    one.name: one
+    for one in (
+        claude_code.FORMAT,
+        openclaw.FORMAT,
+        opencode.FORMAT,
+        claude_mem.FORMAT,
+        chatgpt.FORMAT,
+        jsonl.FORMAT,
+    )
 }
 
 __all__ = ["FORMATS", "Format", "Item", "event_of", "moment", "opened", "recognised"]

@@ -195,6 +195,9 @@ class Store(Protocol):
         """Keep memories of one session, in order. A fingerprint that is known already changes nothing. Of those with
         the same sketch, for the same listeners and of the same origin and kind, the newest succeeds the others."""
 
+    def together(self) -> AbstractContextManager[None]:
+        """What this thread adds within the block is one transaction: kept when the block ends, all of it or nothing."""
+
     def unweighed(self, *, limit: int) -> list[Memory]:
         """The next memories of which nobody has looked yet whether they make others outdated, oldest first."""
 

@@ -6,7 +6,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,9 @@ class SqliteStore(SummaryRows):
                     (max(times), min(times), any(one.created for one in written), place),
                 )
         return written
+
+    def together(self) -> AbstractContextManager[None]:
+        return self._connections.together()
 
     def _add_one(self, connection: sqlite3.Connection, draft: Draft, session: int | None) -> Written:
         known = connection.execute("SELECT row FROM memory WHERE fingerprint = ?", (draft.fingerprint,)).fetchone()
