@@ -25,6 +25,7 @@ _HEAD_CHARS = 256 * 1024
 # One conversation; a larger one is no conversation.
 _LONGEST_CHARS = 512 * 1024 * 1024
 _SPACE = " \t\r\n,"
+_BETWEEN = re.compile(rf"[{_SPACE}]*")
 
 
 def _items(path: Path, mark: str) -> Iterator[Item]:
@@ -68,25 +69,24 @@ def _conversations(file: IO[bytes], path: Path, part: str) -> Iterator[object]:
     held = text.read(_CHUNK).lstrip("\ufeff" + _SPACE)
     if not held.startswith("["):
         raise BadInput(f"{path} is not a list of conversations.", hint="The export's file is conversations.json.")
-    held = held[1:]
-    more = _CHUNK
+    at, more = 1, _CHUNK
     while True:
-        held = held.lstrip(_SPACE)
-        if held.startswith("]"):
+        at = _BETWEEN.match(held, at).end()  # type: ignore[union-attr]
+        if held.startswith("]", at):
             break
         try:
-            found, end = decoder.raw_decode(held)
+            found, at = decoder.raw_decode(held, at)
         except RecursionError:
             raise BadInput(f"{path}: {part} is nested too deep.") from None
         except ValueError as error:
             # Cut off by the chunk, or broken; reading twice as much each time keeps a long one from being read often.
             added = text.read(more)
-            if not added or len(held) > _LONGEST_CHARS:
+            if not added or len(held) - at > _LONGEST_CHARS:
                 raise BadInput(f"{path}: {part} ends in the middle, or is not JSON: {error}.") from None
-            held, more = held + added, more * 2
+            held, at, more = held[at:] + added, 0, more * 2
             continue
         yield found
-        held, more = held[end:], _CHUNK
+        more = _CHUNK
     # The list is over; the file goes on to be its owner's to close.
     text.detach()
 
