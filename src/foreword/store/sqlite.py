@@ -114,10 +114,12 @@ class SqliteStore(SummaryRows):
         same = [
             int(one)
             for (one,) in connection.execute(
-                "SELECT m.row FROM memory AS m JOIN memory AS new ON new.row = ?2 WHERE m.sketch = ?1"
+                # Without the second half SQLite does not see that the index holds what is looked for, and reads it all.
+                "SELECT m.row FROM memory AS m INDEXED BY memory_by_sketch JOIN memory AS new ON new.row = ?2"
+                " WHERE m.sketch = ?1 AND m.sketch <> 0"
                 " AND (m.agent, m.project, m.audience, m.circle, m.origin, m.kind)"
                 " = (new.agent, new.project, new.audience, new.circle, new.origin, new.kind)"
-                " AND m.successor IN (SELECT 0 UNION SELECT row FROM memory WHERE sketch = ?1)"
+                " AND m.successor IN (SELECT 0 UNION SELECT row FROM memory WHERE sketch = ?1 AND sketch <> 0)"
                 " ORDER BY m.at DESC, m.row DESC",
                 (sketch, row),
             )
