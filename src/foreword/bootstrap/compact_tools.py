@@ -2,8 +2,8 @@
 
 A *fact* is a line that holds something to be looked up; its *atoms* are the strings that may not be lost: an address, a
 port, an id, a path, a command, a flag, a name. Where all facts fit, all are there, and what room is left goes to the
-words beside them. Where they do not, they go by rank, in turns through the sections, so that none is empty while another
-has its third:
+words beside them. Where they do not, they go by rank, in turns through the sections, so that none is empty while
+another has its third, and the last line sends the reader to TOOLS.md:
 
 0  addresses, hosts, ports, ids, accounts, names of keys
 1  names and values (`voice: Nova`, `nas → attic`), paths and files
@@ -61,24 +61,26 @@ def compact(
 ) -> Compacted:
     """The compact file, within `max_tokens` whatever the source holds, without its secrets."""
     found = facts(redact(_without_passwords(source)))
-    kept: set[int] = set()
-
-    def fits(chosen: Sequence[Fact]) -> bool:
-        return count_tokens(_rendered(chosen)) <= max_tokens
-
     order = list(_in_turns(found))
-    for at in order:
-        if fits([found[one] for one in sorted({*kept, at})]):
-            kept.add(at)
-    chosen = {at: found[at] for at in sorted(kept)}
-    if all(at in kept for at in order if found[at].rank < _NOTES):
-        for at in order:
-            fuller = {**chosen, at: replace(found[at], text=found[at].full)}
-            if fits(list(fuller.values())):
-                chosen = fuller
-    text = _rendered(list(chosen.values()))
-    left = [found[at] for at in order if at not in kept and found[at].rank < _NOTES]
-    return Compacted(text, count_tokens(text), count_tokens(source), list(chosen.values()), left)
+    wanted = [at for at in order if found[at].rank < _NOTES]
+    more = count_tokens(_rendered([found[at] for at in sorted(wanted)])) > max_tokens
+
+    def fits(chosen: Iterable[Fact]) -> bool:
+        return count_tokens(_rendered(list(chosen), more=more)) <= max_tokens
+
+    chosen: dict[int, Fact] = {}
+    for at in wanted if more else order:
+        together = {**chosen, at: found[at]}
+        if fits(together[one] for one in sorted(together)):
+            chosen = together
+    for at in [] if more else order:
+        together = {**chosen, at: replace(found[at], text=found[at].full)}
+        if fits(together[one] for one in sorted(together)):
+            chosen = together
+    kept = [chosen[at] for at in sorted(chosen)]
+    text = _rendered(kept, more=more)
+    left = [found[at] for at in wanted if at not in chosen]
+    return Compacted(text, count_tokens(text), count_tokens(source), kept, left)
 
 
 def facts(source: str) -> list[Fact]:
@@ -104,6 +106,7 @@ def missing(source: str, compacted: str, *, redact: Callable[[str], str]) -> lis
 def invented(source: str, compacted: str) -> list[str]:
     """What is looked up in the compact file and is not in the source."""
     there = _folded(source)
+    compacted = compacted.removesuffix("\n").removesuffix(_MORE)
     return [atom for fact in facts(compacted) for atom in fact.atoms if _folded(atom) not in there]
 
 
@@ -117,7 +120,10 @@ def _in_turns(found: Sequence[Fact]) -> Iterator[int]:
     yield from (at for _, _, at in sorted(turns))
 
 
-def _rendered(chosen: Sequence[Fact]) -> str:
+_MORE = "More: TOOLS.md"
+
+
+def _rendered(chosen: Sequence[Fact], *, more: bool = False) -> str:
     lines: list[str] = []
     sections: dict[str, dict[str, list[str]]] = {}
     for fact in chosen:
@@ -127,7 +133,8 @@ def _rendered(chosen: Sequence[Fact]) -> str:
         # What is listed under nothing comes first, or it would seem to belong to what is listed before it.
         for lead in sorted(leads, key=bool):
             lines += [f"{lead}:" if lead else "", *leads[lead]]
-    return "\n".join(line for line in lines if line) + "\n" if lines else ""
+    lines.append(_MORE if more else "")
+    return "".join(f"{line}\n" for line in lines if line)
 
 
 # Reading Markdown.
@@ -135,7 +142,7 @@ def _rendered(chosen: Sequence[Fact]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """`kind` is item, row, command, setting (of a block that is no command) or prose; `lead` says what it belongs to."""
+    """`kind` is item, row, command, setting (of a block that is no command) or prose; `lead` is what it is under."""
 
     kind: str
     text: str
@@ -180,7 +187,7 @@ def _lines(source: str) -> Iterator[tuple[str, _Line]]:
             if header is None:
                 header = cells
             elif not _is_template(" ".join(cells)):
-                yield section, _Line("row", "|".join(cells), "|".join(header))
+                yield section, _Line("row", "|".join(cells), lead)
             continue
         header = None
         if not raw.strip() or _RULE.match(raw):
@@ -254,13 +261,13 @@ frontdoor entrance motiontriggered
 homeserver 1921681100 user admin
 preferred voice nova warm slightly british
 default speaker kitchen homepod
-skills are shared your setup is yours keeping them apart means you can update skills without losing your notes and share skills without leaking your infrastructure
 add whatever helps you do your job this is your cheat sheet""".splitlines()
 )
 
 
 def _is_template(text: str) -> bool:
-    return " ".join(re.sub(r"[^\w\s]|_", "", text.lower()).split()) in _TEMPLATE
+    bare = " ".join(re.sub(r"[^\w\s]|_", "", text.lower()).split())
+    return bare in _TEMPLATE or bare.startswith("skills are shared your setup is yours")
 
 
 # From a line to a fact.
@@ -284,12 +291,8 @@ _PATTERNS: tuple[tuple[int, re.Pattern[str]], ...] = (
     ),
     (0, lazy(r"(?<![\w/.-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9][\w-]{7,}(?![\w/.-])")),
     (0, lazy(r"\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|ai|dev|app|co|me|xyz|local|lan|home|space|cloud)\b", re.I)),
-    (
-        1,
-        lazy(
-            r"(?:~|\.{1,2}|\$\w+|\b[A-Za-z]:|(?<![\w/:.]))/(?:[\w.@{}*<>,+-]+/?)+|[\w.@-]+/(?:[\w.@*<>-]+/)*(?:[\w.@*-]+\.\w{1,6}|(?=\s|$))"
-        ),
-    ),
+    (1, lazy(r"(?:~|\.{1,2}|\$\w+|\b[A-Za-z]:|(?<![\w/:.]))/(?:[\w.@{}*<>,+-]+/?)+")),
+    (1, lazy(r"[\w.@-]+/(?:[\w.@*<>-]+/)*(?:[\w.@*-]+\.\w{1,6}|(?=\s|$))")),
     (
         1,
         lazy(
@@ -302,8 +305,9 @@ _PATTERNS: tuple[tuple[int, re.Pattern[str]], ...] = (
     (2, lazy(r"(?<![\w-])--?[A-Za-z][\w-]*")),
 )
 _NOTED = lazy(
-    r"(?:status|created|updated|last updated|purpose|usage|use|used for|why|notes?|description|describes?|example|tip|warning"
-    r"|important|security note|features?|advantages?|rule|when|scope|状态|用途|作用|说明|使用场景|注意|测试结果|優勢|优势|问题|备注|触发词)",
+    r"(?:status|created|updated|last updated|purpose|usage|use|used for|why|notes?|descriptions?|example|tip|warning"
+    r"|important|security note|features?|advantages?|rule|when|scope"
+    r"|状态|用途|作用|说明|使用场景|注意|测试结果|优势|问题|备注|触发词)",
     re.I,
 )
 _PAIR = lazy(r"([^:：=→|`]{1,40}?)\s*(?:[:：](?=\s|[^\s/\d])|：|\s=\s|→|->|=>)\s*(\S.*)")
@@ -320,10 +324,12 @@ def _fact(section: str, line: _Line) -> Fact | None:
     if line.kind == "row":
         return _row(section, line)
     if line.kind in ("command", "setting"):
-        atoms = _command_atoms(line.text) if line.kind == "command" else _atoms(line.text)
+        # Of a setting its value is looked up; a key without one tells nothing.
+        value = re.sub(r"^[\w\"'.-]+\s*[:=]?\s*", "", line.text)
+        atoms = _command_atoms(line.text) if line.kind == "command" else _atoms(value)
         if not atoms:
             return None
-        rank = _COMMANDS if line.kind == "command" else min(rank for _, rank in _found(line.text))
+        rank = _COMMANDS if line.kind == "command" else min(rank for _, rank in _found(value))
         return Fact(section, _terse_command(line.text), rank, tuple(atoms), line.text, line.lead)
     return _said(section, line)
 
@@ -339,8 +345,8 @@ def _without_secrets(text: str) -> str:
 _SECRET = "(secret, in TOOLS.md)"
 # Redaction knows what a secret looks like; this knows what people call one, in whatever language they write.
 _PASSWORD = lazy(
-    r"((?:pass(?:word|phrase|wort)?|passcode|pwd|secret|token|api[ _-]?key|pin|kennwort|contraseña|clave|senha|mot de passe"
-    r"|пароль|密码|密碼|口令|密钥|パスワード|비밀번호)\s*\**\s*(?:[:：=]|is)\s*\**\s*[`'\"]?)"
+    r"((?:pass(?:word|phrase|wort)?|passcode|pwd|secret|token|api[ _-]?key|pin|kennwort|contraseña|clave|senha"
+    r"|mot de passe|пароль|密码|密碼|口令|密钥|パスワード|비밀번호)\s*\**\s*(?:[:：=]|is)\s*\**\s*[`'\"]?)"
     r"([^\s`'\"(（\[<$~./]\S{2,}?)(?=[`'\"]?\s*$)",
     re.I | re.M,
 )
@@ -355,25 +361,28 @@ def _without_passwords(source: str) -> str:
 
 
 def _row(section: str, line: _Line) -> Fact | None:
-    cells = [cell.replace("`", "").strip() for cell in line.text.split("|")]
+    cells = [cell.strip() for cell in line.text.split("|")]
     cells = [cell for cell in cells if cell and cell not in ("-", "–", "—") and not _DATE.fullmatch(cell)]
     if len(cells) < 2:
         return None
-    short = [cells[0]]
+    short = [cells[0].replace("`", "")]
+    held = [cells[0]]
     for cell in cells[1:]:
         if _atoms(cell) or _size(cell) <= 3:
-            short.append(cell if _size(cell) <= _LONGEST_WORDS else _trimmed(cell))
+            short.append(cell.replace("`", "") if _size(cell) <= _LONGEST_WORDS else _trimmed(cell))
+            held.append(cell)
     if len(short) == 1:
         short.append(_cut(cells[1], _LONGEST_VALUE_WORDS))
-    atoms = [atom for cell in short for atom in _atoms(cell)]
-    rank = min([rank for cell in short for _, rank in _found(cell)], default=_LONGER)
-    full = " | ".join(cells)
+    text = _folded(" | ".join(short))
+    atoms = [atom for cell in held for atom in _atoms(cell) if _folded(atom) in text]
+    rank = min([rank for cell in held for _, rank in _found(cell)], default=_LONGER)
+    full = " | ".join(cells).replace("`", "")
     return Fact(section, " | ".join(short), rank, tuple(dict.fromkeys(atoms or short[:1])), full, line.lead)
 
 
 def _said(section: str, line: _Line) -> Fact | None:
     text = line.text
-    found = _found(text)
+    found = _found(text.replace(_SECRET, ""))
     pair = _PAIR.fullmatch(text)
     if pair and not _is_label(pair[1]):
         pair = None
@@ -383,8 +392,11 @@ def _said(section: str, line: _Line) -> Fact | None:
         value = _value(pair[2]) if pair else ""
         if not pair or noted or not value or _size(value) > _LONGEST_VALUE_WORDS or _DATE.fullmatch(value):
             return None
+        label = pair[1].strip()
+        if pair[2] == _SECRET:
+            return Fact(section, f"{label}: {_SECRET}", _NAMES, (label,), f"{label}: {_SECRET}", line.lead)
         rank = _NAMES if _size(value) <= 3 and line.kind == "item" else _LONGER
-        return Fact(section, f"{pair[1].strip()}: {value}", rank, (value,), full, line.lead)
+        return Fact(section, f"{label}: {value}", rank, (value,), full, line.lead)
     rank = _NOTES if noted else min(rank for _, rank in found)
     if line.kind == "prose" and not pair and _size(text) > _LONGEST_WORDS:
         rank = max(rank, _LONGER)
