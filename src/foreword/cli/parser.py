@@ -89,6 +89,7 @@ def build() -> argparse.ArgumentParser:
         serving,
         settling,
         teaching,
+        tending,
         tuning,
     )
     from foreword.cli import demo as demonstration
@@ -117,6 +118,7 @@ def build() -> argparse.ArgumentParser:
         serving,
         hosting,
         listing,
+        tending,
         teaching,
         demonstration,
         measuring,
