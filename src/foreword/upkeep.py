@@ -223,6 +223,7 @@ class Upkeep:
             # The offline one: the same lessons give the same themes, whichever embedder recall uses.
             embed=StaticEmbedder().embed,
             count_tokens=count_tokens,
+            approved=self._approved_patterns(),
             write=self._writer.write if self._writer else None,
             writer=self._writer.name if self._writer else "",
         )
@@ -238,6 +239,16 @@ class Upkeep:
         )
         self.desk.lay(draft)
         return draft
+
+    def _approved_patterns(self) -> list[wisdom.Pattern]:
+        """The entries that a person approved and that still stand in SOUL.md."""
+        approved = self.desk.approved("wisdom")
+        standing = wisdom.entries_of(self.present_wisdom())
+        return [
+            wisdom.Pattern(entry, [wisdom.Lesson(one, SOUL) for one in lessons])
+            for entry, lessons in (approved.coverage if approved else {}).items()
+            if entry in standing
+        ]
 
     def wisdom_broken(self, section: str | None = None) -> list[wisdom.Broken]:
         """The rules that a section breaks; by default the one that stands in SOUL.md now."""

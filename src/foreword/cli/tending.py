@@ -1,4 +1,4 @@
-"""tools, wisdom, soul: the workspace files that cost on every turn, made shorter, and changed only when a person agrees."""
+"""tools, wisdom, soul: the workspace files that cost on every turn, made shorter, and changed only as a person agrees."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def add(verbs: Verbs) -> None:
         "tools",
         tools,
         summary="make TOOLS_COMPACT.md: what is looked up in TOOLS.md, without the prose, in 300 tokens",
-        more="Where\nTOOLS.md holds more, addresses and ids go first, then names and paths, then commands; what was left"
-        " out is\ntold. It shows the diff and asks. Secrets are left in TOOLS.md.",
+        more="Where\nTOOLS.md holds more, addresses and ids go first, then names and paths, then commands; what was"
+        " left out is\ntold. It shows the diff and asks. Secrets are left in TOOLS.md.",
         example="foreword tools compact --dry-run\nforeword tools compact --yes\nforeword tools compact --check",
     )
     parser.add_argument("what", choices=("compact",), help="what to do")

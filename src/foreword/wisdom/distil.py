@@ -38,6 +38,8 @@ EXTRACTIVE = "extractive"
 _NEAR = 0.2
 # A lesson that is left alone joins a theme when it lies so near to its middle.
 _JOINS = 0.3
+# Who lies further than this from the others of a theme does not belong to it.
+_BELONGS = 0.17
 # Larger themes say nothing in fifteen words.
 _LARGEST = 9
 
@@ -65,11 +67,13 @@ def distil(
     *,
     embed: Embed,
     count_tokens: Callable[[str], int],
+    approved: Sequence[Pattern] = (),
     write: Write | None = None,
     writer: str = "",
 ) -> Distilled:
     """As many patterns as the section has room for, those that stand for most lessons first. Without `write`, and
-    where what it wrote breaks a rule, each is taken out of the lessons themselves."""
+    where what it wrote breaks a rule, each is taken out of the lessons themselves. What a person has `approved` before
+    keeps its words, for the theme that it comes from or, where its lessons are gone, while there is room."""
     themes = themes_of(lessons, embed)
     drafts = [_candidates(theme, embed) for theme in themes]
     notes: list[str] = []
@@ -78,6 +82,8 @@ def distil(
         written, notes = _written(themes, write, writer)
         by = writer if written else EXTRACTIVE
         drafts = [[written[at], *own] if at in written else own for at, own in enumerate(drafts)]
+    kept = {at: one for one in approved if (at := _theme_of(one, themes)) is not None and not check_entry(one.text)}
+    drafts = [[kept[at].text, *own] if at in kept else own for at, own in enumerate(drafts)]
     patterns: list[Pattern] = []
     crowded = 0
     for theme, candidates in zip(themes, drafts, strict=True):
@@ -88,6 +94,10 @@ def distil(
                 notes.append(f"Nothing general could be made of: {'; '.join(one.text for one in theme[:3])}")
             continue
         patterns.append(Pattern(fitting, theme))
+    for one in approved:
+        still = one not in kept.values() and len(one.lessons) >= FEWEST_LESSONS and not check_entry(one.text)
+        if still and _fits([*patterns, one], count_tokens):
+            patterns.append(one)
     if crowded:
         notes.append(f"There was no room for {crowded} more of the themes.")
     held = {one.fingerprint for pattern in patterns for one in pattern.lessons}
@@ -95,6 +105,13 @@ def distil(
     if alone:
         notes.append(f"{len(alone)} of {len(lessons)} lessons are in no pattern.")
     return Distilled(tuple(patterns), by, alone, tuple(notes))
+
+
+def _theme_of(pattern: Pattern, themes: Sequence[Sequence[Lesson]]) -> int | None:
+    """The theme that holds most of the lessons a pattern was made of, if it holds at least two."""
+    own = {one.fingerprint for one in pattern.lessons}
+    held = [sum(one.fingerprint in own for one in theme) for theme in themes]
+    return held.index(max(held)) if held and max(held) >= 2 else None
 
 
 def _fits(patterns: Sequence[Pattern], count_tokens: Callable[[str], int]) -> bool:
@@ -110,8 +127,9 @@ def themes_of(lessons: Sequence[Lesson], embed: Embed) -> list[list[Lesson]]:
     """Groups of lessons that say alike, the largest first, none smaller than a pattern needs."""
     if len(lessons) < FEWEST_LESSONS:
         return []
-    vectors = _centred(embed([_without_specifics(one.text) for one in lessons]))
-    groups = _grouped(vectors @ vectors.T)
+    vectors = _centred(embed([_gist(one.text) for one in lessons]))
+    likeness = vectors @ vectors.T
+    groups = [part for group in _grouped(likeness) for part in _purged(group, likeness)]
     whole = [group for group in groups if len(group) >= FEWEST_LESSONS]
     if whole:
         for at in [at for group in groups if len(group) < FEWEST_LESSONS for at in group]:
@@ -152,6 +170,28 @@ def _grouped(likeness: Vectors) -> list[list[int]]:
         groups[a] += groups[b]
         groups[b] = []
         sizes[a] += sizes[b]
+
+
+def _purged(group: list[int], likeness: Vectors) -> list[list[int]]:
+    """The group without who came in by one chance word, each of them alone."""
+    alone: list[list[int]] = []
+    while len(group) > 1:
+        fits = [float(np.mean([likeness[at, other] for other in group if other != at])) for at in group]
+        worst = int(np.argmin(fits))
+        if fits[worst] >= _BELONGS:
+            break
+        alone.append([group[worst]])
+        group = group[:worst] + group[worst + 1 :]
+    return [group, *alone]
+
+
+def _gist(lesson: str) -> str:
+    """What a lesson advises, without what only explains it: two may fail in the same place for different reasons."""
+    text = _OPENING.sub("", _ASIDE.sub("", lesson).strip())
+    first = _without_specifics(_PARTS.split(text)[0])
+    whole = first if len(first.split()) >= 3 else _without_specifics(text)
+    telling = [word for word in whole.split() if word.lower().strip(",.") not in _TELLS_NOTHING]
+    return " ".join(telling) if len(telling) >= 2 else whole
 
 
 # One pattern, out of the lessons themselves.
@@ -215,6 +255,11 @@ _NARRATIVE = re.compile(
     r"|yesterday|today|last (?:week|time|month)|once)\b",
     re.I,
 )
+# By these any two pieces of advice would be alike.
+_TELLS_NOTHING = frozenset(
+    """always never keep make use do don't not be before after when if first then every only one any all it its them the a
+    an to of in on at for with and or also than instead most you we i your our same""".split()
+)
 _EVERYWHERE = frozenset("always never befor after when with that this from into only every without their there".split())
 _HANGING = frozenset(
     "the a an of to in on at for with and or but by from as is its it if when before after that".split()
@@ -238,7 +283,7 @@ def _candidates(theme: Sequence[Lesson], embed: Embed) -> list[str]:
     if not found:
         return []
     candidates = list(found.values())
-    middle = embed([_without_specifics(one.text) for one in theme])
+    middle = embed([_gist(one.text) for one in theme])
     vectors = embed([one.text for one in candidates])
     central = (vectors @ middle.T).mean(axis=1)
     stems = [_stems(one.text) for one in theme]
