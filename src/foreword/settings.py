@@ -21,7 +21,7 @@ from foreword.errors import BadSettings
 from foreword.gate import GatePolicy
 from foreword.lanes import LaneSettings
 from foreword.model import Style
-from foreword.providers import EmbedderSettings
+from foreword.providers import EmbedderSettings, WriterSettings
 from foreword.recall import IntentSettings, RecallSettings
 from foreword.record import GuardSettings, RecordSettings, RetentionSettings
 from foreword.store import StoreSettings
@@ -70,6 +70,7 @@ class Settings:
     lanes: LaneSettings = field(default_factory=LaneSettings)
     summary: SummarySettings = field(default_factory=SummarySettings)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+    writer: WriterSettings = field(default_factory=WriterSettings)
     serve: ServeSettings = field(default_factory=ServeSettings)
 
 

@@ -1,16 +1,38 @@
 """Which workspace files a session needs: by its kind, its agent and its topic."""
 
+from foreword.bootstrap.compact_tools import INSTRUCTIONS as TOOLS_INSTRUCTIONS
+from foreword.bootstrap.compact_tools import MAX_TOKENS as MAX_TOOLS_TOKENS
+from foreword.bootstrap.compact_tools import (
+    Compacted,
+    Fact,
+    compact,
+    described,
+    invented,
+    missing,
+    refused,
+    without_secrets,
+)
 from foreword.bootstrap.filesets import BootstrapSettings, Chosen, choose
 from foreword.bootstrap.listing import Listed, listing, loaded_by_host
 from foreword.bootstrap.workspace import WorkspaceFile, read
 
 __all__ = [
+    "MAX_TOOLS_TOKENS",
+    "TOOLS_INSTRUCTIONS",
     "BootstrapSettings",
     "Chosen",
+    "Compacted",
+    "Fact",
     "Listed",
     "WorkspaceFile",
     "choose",
+    "compact",
+    "described",
+    "invented",
     "listing",
     "loaded_by_host",
+    "missing",
     "read",
+    "refused",
+    "without_secrets",
 ]

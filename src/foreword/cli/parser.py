@@ -89,6 +89,7 @@ def build() -> argparse.ArgumentParser:
         serving,
         settling,
         teaching,
+        tending,
         tidying,
         tuning,
     )
@@ -118,6 +119,7 @@ def build() -> argparse.ArgumentParser:
         serving,
         hosting,
         listing,
+        tending,
         teaching,
         tidying,
         demonstration,
