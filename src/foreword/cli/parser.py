@@ -90,6 +90,7 @@ def build() -> argparse.ArgumentParser:
         settling,
         teaching,
         tuning,
+        vaults,
     )
     from foreword.cli import demo as demonstration
 
@@ -112,6 +113,7 @@ def build() -> argparse.ArgumentParser:
         explaining,
         tuning,
         forgetting,
+        vaults,
         health,
         doctor,
         serving,
