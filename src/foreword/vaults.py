@@ -381,7 +381,8 @@ class Vaults:
             if replaced is not None:
                 yield Taken(path, replaced, about.st_size, left_out=left_out)
                 return
-        yield Taken(path, waiting=True)
+        there = any(one.name == vault.name for one in self.all())
+        yield Taken(path, waiting=True) if there else Taken(path, skipped="the vault was taken out meanwhile")
 
     def _rehearsed(self, vault: Vault, path: str) -> Taken:
         """What `take` would do to a file that is not known yet. Nothing is written."""

@@ -211,6 +211,8 @@ def _terms(text: str) -> Iterator[tuple[str, float]]:
                         yield "3:" + whole[place : place + 3], 0.15
 
 
+# Most words of a text were in the one before, and a stemmer takes longer than a look.
+@lru_cache(maxsize=50_000)
 def _plain(word: str) -> str:
     word = word.lower()
     if not word.isascii():

@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from foreword.errors import ForewordError
@@ -34,6 +35,10 @@ _MOST_NAPS = 100
 # So often the index takes up what was read, so that the next brief has little of it to do.
 _CATCH_UP_S = 1.0
 _TRY_AGAIN_S = 0.1
+
+
+class _Unwatched(Exception):
+    """The system has no watches to give."""
 
 
 class Watcher:
@@ -98,38 +103,38 @@ class Watcher:
         """Until told to stop, or there are other vaults or other folders than before."""
         folders: dict[str, tuple[Vault, str]] = {}
         for vault in vaults:
-            look = self._look(vault)
-            folders.update({os.path.join(vault.path, inside).rstrip("/"): (vault, inside) for inside in look.folders})
+            folders |= _places(self._look(vault))
         names = _known(vaults)
         self._about = {"vaults": len(vaults), "folders": len(folders), "problem": ""}
         try:
-            # The first tick comes when everything is watched: what changed before it is found by looking again.
-            for heard in self._heard(list(folders)):
-                if heard is None:
-                    self._read_all(vaults)
-                    asked_at = time.monotonic()
-                    continue
-                if self._other_folders(heard, folders):
-                    return
-                self._read_some(heard, folders)
-                if time.monotonic() - asked_at > _ASK_FOR_VAULTS_S:
-                    asked_at = time.monotonic()
-                    if not self._is_there() or _known(self._vaults()) != names:
-                        return
-                    self._catch_up(asked_at)
-        except OSError as error:
-            self._about = {**self._about, "folders": 0, "problem": f"{error.strerror or error}"}
-            self._say(
-                f"vaults: no folder can be watched ({error}); they are looked through every {_LOOK_EVERY_S:.0f} s"
-            )
+            self._listen(vaults, folders, names)
+        except _Unwatched as error:
+            self._about = {**self._about, "folders": 0, "problem": str(error)}
+            self._say(f"vaults: {error} They are looked through every {_LOOK_EVERY_S:.0f} s instead.")
             self._poll(names)
 
+    def _listen(self, vaults: Sequence[Vault], folders: dict[str, tuple[Vault, str]], names: object) -> None:
+        asked_at = time.monotonic()
+        for heard in self._heard(list(folders)):
+            if heard is None:
+                # Everything is watched from here on: what changed before is found by looking again.
+                if self._read_all(vaults) != folders.keys():
+                    return
+            elif self._other_folders(heard, folders):
+                return
+            else:
+                self._read_some(heard, folders)
+            if time.monotonic() - asked_at > _ASK_FOR_VAULTS_S:
+                asked_at = time.monotonic()
+                if not self._is_there() or _known(self._vaults()) != names:
+                    return
+                self._catch_up()
+
     def _heard(self, folders: Sequence[str]) -> Iterator[set[str] | None]:
-        """None when the watch has begun, then the paths that changed, none of them on a tick. Raises OSError."""
+        """None when the watch has begun, then the paths that changed, none of them on a tick. Raises _Unwatched."""
         from watchfiles import watch
 
-        begun = False
-        for changes in watch(
+        changes = watch(
             *folders,
             watch_filter=None,
             debounce=_GROUP_MS,
@@ -139,12 +144,17 @@ class Watcher:
             yield_on_timeout=True,
             raise_interrupt=False,
             recursive=False,
-            ignore_permission_denied=True,
-        ):
-            if not begun:
-                begun = True
-                yield None
-            yield {path for _, path in changes}
+        )
+        try:
+            first = next(changes, None)
+        except FileNotFoundError:
+            return  # a folder went since it was walked: the next look finds the others
+        except (OSError, RuntimeError) as error:
+            reason = str(error).partition(" about [")[0]
+            raise _Unwatched(f"The vaults' folders cannot be watched: {reason}.") from error
+        yield None
+        for heard in chain((first or (),), changes):
+            yield {path for _, path in heard}
 
     def _other_folders(self, heard: set[str], folders: dict[str, tuple[Vault, str]]) -> bool:
         for path in heard:
@@ -154,24 +164,27 @@ class Watcher:
         return False
 
     def _poll(self, names: object) -> None:
-        while not self._stop.wait(_LOOK_EVERY_S):
-            vaults = self._vaults()
-            if not self._is_there() or _known(vaults) != names:
-                return
+        while self._is_there() and _known(vaults := self._vaults()) == names:
             self._read_all(vaults)
+            if self._stop.wait(_LOOK_EVERY_S):
+                return
 
     # reading
 
-    def _read_all(self, vaults: Sequence[Vault]) -> None:
+    def _read_all(self, vaults: Sequence[Vault]) -> set[str]:
+        """The folders that were met."""
+        folders: set[str] = set()
         for vault in vaults:
             look = self._look(vault)
+            folders |= _places(look).keys()
             waiting = self._take(vault, look)
             if waiting:
                 waiting = self._settled(vault, waiting)
             if not self._stop.is_set():
                 with self._room.engine() as engine:
                     engine.vaults.looked(look, whole=not waiting)
-        self._catch_up(time.monotonic())
+        self._catch_up()
+        return folders
 
     def _read_some(self, heard: set[str], folders: dict[str, tuple[Vault, str]]) -> None:
         by_vault: dict[str, tuple[Vault, set[str]]] = {}
@@ -183,7 +196,7 @@ class Watcher:
         for vault, paths in by_vault.values():
             self._settled(vault, paths)
         if by_vault:
-            self._catch_up(time.monotonic())
+            self._catch_up()
 
     def _settled(self, vault: Vault, paths: set[str]) -> set[str]:
         """Take what changed as soon as nobody writes to it; what is still being written after a while is heard of
@@ -220,11 +233,11 @@ class Watcher:
                         waiting.add(path)
                     self._breathe()
             if time.monotonic() - self._caught_up > _CATCH_UP_S:
-                self._catch_up(time.monotonic())
+                self._catch_up()
         return waiting
 
-    def _catch_up(self, now: float) -> None:
-        self._caught_up = now
+    def _catch_up(self) -> None:
+        self._caught_up = time.monotonic()
         if not self._busy():
             with self._room.engine() as engine:
                 engine.catch_up()
@@ -235,6 +248,11 @@ class Watcher:
             if not self._busy() or self._stop.is_set():
                 return
             time.sleep(_NAP_S)
+
+
+def _places(look: Look) -> dict[str, tuple[Vault, str]]:
+    """Each folder by its path, with its vault and how it is called there."""
+    return {os.path.join(look.vault.path, inside).rstrip("/"): (look.vault, inside) for inside in look.folders}
 
 
 def _known(vaults: Sequence[Vault]) -> object:
