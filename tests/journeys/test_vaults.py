@@ -19,7 +19,7 @@ from foreword import Ask, Audience, Event, Foreword, Kind, Origin, Settings
 from foreword.errors import BadInput, UnknownId
 from foreword.model import Memory, Scope
 from foreword.store import SqliteStore
-from foreword.vaults import Summary
+from foreword.vaults import Summary, Taken
 
 EVERYTHING = Scope(agent="", every_agent=True, every_project=True)
 ASK = "Where does the spare key of the boat house hang?"
@@ -216,9 +216,7 @@ def test_a_note_that_is_being_written_is_left_until_it_is_not(foreword: Foreword
     write(notes, "a.md", "# Boat", age_s=0)
     *_, look = foreword.vaults.look(vault)
     assert (look.read, look.waiting, look.gone) == ([], {"a.md"}, [])
-    [taken] = list(foreword.vaults.take(vault, "a.md"))
-    assert taken is not None
-    assert taken.waiting
+    assert list(foreword.vaults.prepare(vault, "a.md")) == [Taken("a.md", waiting=True)]
     assert "behind the oars" in texts(foreword)[0]
     # An editor that empties a note before it writes it anew is waited for longer than for a change.
     write(notes, "a.md", "", age_s=0.6)

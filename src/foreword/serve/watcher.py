@@ -19,7 +19,7 @@ from foreword.record import is_note
 from foreword.serve.room import Room
 from foreword.serve.trail import Log
 from foreword.store import Vault
-from foreword.vaults import Look
+from foreword.vaults import WRITE_EVERY_S, Look, Prepared
 
 # Who starts the daemon wants a brief; reading the index comes before vaults, too.
 _BEGIN_AFTER_S = 1.5
@@ -32,8 +32,6 @@ _STEP_MS = 20
 _PAUSE_S = 0.001
 _NAP_S = 0.002
 _MOST_NAPS = 100
-# So often the index takes up what was read, so that the next brief has little of it to do.
-_CATCH_UP_S = 1.0
 _TRY_AGAIN_S = 0.1
 
 
@@ -195,8 +193,6 @@ class Watcher:
                 by_vault.setdefault(vault.name, (vault, set()))[1].add(inside + name)
         for vault, paths in by_vault.values():
             self._settled(vault, paths)
-        if by_vault:
-            self._catch_up()
 
     def _settled(self, vault: Vault, paths: set[str]) -> set[str]:
         """Take what changed as soon as nobody writes to it; what is still being written after a while is heard of
@@ -224,16 +220,31 @@ class Watcher:
     def _take(self, vault: Vault, look: Look) -> set[str]:
         """Every file in an engine of its own, which may be opened anew meanwhile. Which have to be looked at again."""
         waiting = set(look.waiting)
+        ready: list[Prepared] = []
         for path in look.read:
             if self._stop.is_set():
-                return waiting
+                return waiting | set(look.read)
             with self._room.engine() as engine:
-                for taken in engine.vaults.take(vault, path):
-                    if taken is not None and taken.waiting:
+                for step in engine.vaults.prepare(vault, path):
+                    if isinstance(step, Prepared):
+                        ready.append(step)
+                    elif step is not None and step.waiting:
                         waiting.add(path)
                     self._breathe()
-            if time.monotonic() - self._caught_up > _CATCH_UP_S:
-                self._catch_up()
+            if time.monotonic() - self._caught_up > WRITE_EVERY_S:
+                waiting |= self._keep(ready)
+                ready = []
+        return waiting | self._keep(ready)
+
+    def _keep(self, ready: Sequence[Prepared]) -> set[str]:
+        """Written together, and taken up by the index at once: the next brief has nothing of it to do."""
+        waiting = set()
+        for prepared in ready:
+            with self._room.engine() as engine:
+                if engine.vaults.keep(prepared).waiting:
+                    waiting.add(prepared.file.path)
+            self._breathe()
+        self._catch_up()
         return waiting
 
     def _catch_up(self) -> None:
