@@ -30,6 +30,7 @@ from foreword.record import (
     NoteChunk,
     VaultSettings,
     chunks_of,
+    clean,
     excluded,
     is_note,
     problem_of,
@@ -165,8 +166,10 @@ class Vaults:
             raise BadInput(
                 f"{given} holds far more than notes.", hint="Name the folder below it in which the notes are."
             )
-        if redact(path).found:
-            raise BadInput("The folder's path looks as if it held a secret.", hint="Rename the folder.")
+        if path != clean(path) or redact(path).found:
+            raise BadInput(
+                "The folder's path is not UTF-8, or looks as if it held a secret.", hint="Rename the folder."
+            )
         for other in self._store.vaults():
             if path == other.path:
                 raise BadInput(f"{given} is a vault already, called {other.name}.")

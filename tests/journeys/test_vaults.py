@@ -282,8 +282,7 @@ def test_what_cannot_be_a_note_is_left_out_and_named(foreword: Foreword, notes: 
 
 def test_a_name_that_is_no_text_or_a_secret_is_told_without_being_kept(foreword: Foreword, notes: Path) -> None:
     os.close(os.open(os.fsencode(notes) + b"/\xff\xfe.md", os.O_CREAT | os.O_WRONLY))
-    write(notes, "AKIAIOSFODNN7EXAMPLE.md", "x")
-    os.utime(os.fsencode(notes) + b"/\xff\xfe.md", (1000, 1000))
+    write(notes, "AKIAIOSFODNN7EXAMPLE.md", "x", age_s=0)
     for _ in range(3):
         add(foreword, notes) if not foreword.vaults.all() else check(foreword)
         [report] = foreword.vaults.reports()
@@ -416,6 +415,17 @@ def test_a_folder_inside_that_cannot_be_read_keeps_what_was_known_of_it(foreword
     (notes / "sub").symlink_to(notes / "was")
     check(foreword)
     assert {memory.files for memory in chunks(foreword)} == {("was/a.md",), ("b.md",)}
+
+
+@pytest.mark.proves("D5")
+@pytest.mark.parametrize(
+    "odd", ["+ ? ( [ \" ' : * -", "C++ (oars) [key]", "NEAR(key, oars) OR *", "🛶 key\0oars", "key " * 25_000]
+)
+def test_any_character_in_a_question_about_notes_is_harmless(foreword: Foreword, notes: Path, odd: str) -> None:
+    write(notes, "C++ [oars] (key) 100%.md", f"# [[*]] (\n\n{KEY}\n{odd[:500]}".replace("\0", ""))
+    add(foreword, notes)
+    assert "behind the oars" in foreword.brief(Ask(f"{ASK} {odd}", session="agent:main:a")).text
+    foreword.search(odd)
 
 
 def test_what_cannot_be_a_vault_is_refused_with_the_next_step(foreword: Foreword, notes: Path, tmp_path: Path) -> None:

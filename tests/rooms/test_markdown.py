@@ -207,6 +207,15 @@ def test_secrets_and_private_parts_never_become_chunks_even_over_paragraphs() ->
     assert "AKIA" not in kept
 
 
+@pytest.mark.proves("B5")
+def test_what_is_hidden_where_a_long_note_is_cut_stays_hidden() -> None:
+    long = "word " * 100_000
+    text = f"<private>{'hidden ' * 30}{long}hidden</private> open"
+    chunks, cut = chunks_of(text, "n.md", 0.0, Keeping("v"), count_tokens=len)
+    assert cut
+    assert not any("hidden" in chunk.memory.text for chunk in chunks)
+
+
 def test_what_editors_and_syncing_leave_behind_is_no_note() -> None:
     for name in (".note.md.swp", "note.md~", "note.md.tmp", ".#note.md", "#note.md#", "~$note.md", ".note.md", "a.txt"):
         assert not is_note(name)

@@ -33,6 +33,7 @@ _PAUSE_S = 0.001
 _NAP_S = 0.002
 _MOST_NAPS = 100
 _TRY_AGAIN_S = 0.1
+_ENDS_WITHIN_S = 5.0
 
 
 class _Unwatched(Exception):
@@ -57,10 +58,10 @@ class Watcher:
         self._thread.start()
 
     def stop(self) -> None:
-        """Returns when the step at hand is done."""
+        """Returns when the step at hand is done; one that waits for a lock is left, and finds the store closed."""
         self._stop.set()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(_ENDS_WITHIN_S)
 
     def about(self) -> dict[str, Any]:
         """How many vaults are followed and folders watched; `problem` is why they are looked through instead."""
