@@ -61,6 +61,7 @@ from foreword.record import check, check_time, clean, off_the_record, own_words,
 from foreword.settings import Loaded, Settings, load
 from foreword.store import Day, Draft, Forgotten, Frozen, Mark, SqliteStore, Store, Turn
 from foreword.summaries import Summaries
+from foreword.vaults import Vaults
 from foreword.vectors import Vectors
 
 _BATCH_EVENTS = 256
@@ -170,6 +171,8 @@ class Foreword:
         self._recent = Recent()
         self._delivery = Delivery(store, clock)
         self._summaries = Summaries(store, compose.count_tokens)
+        settings = loaded.settings
+        self.vaults = Vaults(store, self._vectors, settings.vaults, recording=settings.record.enabled, clock=clock)
 
     @classmethod
     def open(
@@ -824,9 +827,18 @@ class Foreword:
         texts = {" ".join(memory.text.split()) for memory in memories}
         # The same words may have been an ask: what the receipt kept of it is what the intent left.
         texts |= {kept for memory in memories if (kept := intent(memory.text, self._settings.intent).query)}
+        return self._erase({memory.row for memory in memories}, texts)
+
+    def remove_vault(self, name: str) -> Forgotten:
+        """Forget a vault with all that was made of it, leaving no byte behind; the notes stay as they are. One that was
+        stopped half-way can be done again. Raises UnknownId."""
+        forgotten = self._erase(set(self.vaults.leave(name)), set())
+        self.vaults.drop(name)
+        return forgotten
+
+    def _erase(self, rows: set[int], texts: set[str]) -> Forgotten:
         self._recent.clear()
         compose.forget_counts()
-        rows = {memory.row for memory in memories}
         workspaces = self._delivery.workspaces()
         self._delivery.clear()
         try:
