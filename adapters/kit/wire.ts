@@ -240,6 +240,7 @@ export interface StatusAnswer {
   by_kind: Record<string, number>;
   by_audience: Record<string, number>;
   outdated: number;
+  summary_failure: string;
   bytes: number;
   turns: number;
   silent_turns: number;

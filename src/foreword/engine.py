@@ -40,7 +40,7 @@ from foreword.model import (
     runs_of,
 )
 from foreword.place import DEFAULT_AGENT, Place, Where, in_project, kept, place_of, scope_of
-from foreword.providers import Embedder, open_embedder
+from foreword.providers import Embedder, open_embedder, open_writer
 from foreword.recall import (
     Query,
     asks_the_same,
@@ -616,8 +616,14 @@ class Foreword:
         looked at, 0 when all is told."""
         if not self._settings.summary.enabled:
             return 0
-        idle_s = self._settings.summary.idle_minutes * 60 if resting else 0
-        return self._summaries.make(before=self._clock() - idle_s, limit=limit)
+        settings, now = self._settings.summary, self._clock()
+        return self._summaries.make(
+            before=now - settings.idle_minutes * 60 if resting else now,
+            limit=limit,
+            writer=lambda: open_writer(self._settings.writer, os.environ),
+            max_tokens_a_day=settings.max_tokens_a_day if settings.by_writer else 0,
+            day=time.strftime("%Y-%m-%d", time.localtime(now)),
+        )
 
     def weigh(self, *, limit: int = _WEIGHED_AT_ONCE) -> int:
         """Mark what new statements have made outdated. Returns how many new memories were looked at, 0 when all are."""
@@ -969,6 +975,7 @@ class Foreword:
                 "failure": self._vectors.failure,
             },
             "excluded": {"capture": list(settings.guard.exclude_capture), "injection": list(settings.turn.exclude)},
+            "summary_failure": self._summaries.failure,
             "lanes": self._delivery.report(settings.lanes),
             "warnings": list(self.warnings),
         }

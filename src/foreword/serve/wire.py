@@ -208,6 +208,7 @@ class StatusAnswer(TypedDict):
     by_kind: dict[str, int]
     by_audience: dict[str, int]
     outdated: int
+    summary_failure: str
     bytes: int
     turns: int
     silent_turns: int

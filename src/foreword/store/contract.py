@@ -289,6 +289,11 @@ class Store(Protocol):
         number; None when there is nothing to tell. Returns the number, 0 when there is none. Goes when any memory of
         the session is forgotten."""
 
+    def spent(self, day: str) -> int:
+        """How many tokens a model was sent for summaries on this day."""
+
+    def spend(self, day: str, tokens: int) -> None: ...
+
     def stale_rows(self, model: str, *, limit: int) -> list[Memory]:
         """Memories that have no vector of this model yet, oldest first."""
 
