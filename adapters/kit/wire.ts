@@ -208,6 +208,7 @@ export interface SessionDocument {
   started: string;
   last: string;
   memories: number;
+  summary: string;
 }
 
 export interface SessionsAnswer {
@@ -226,6 +227,7 @@ export interface StatusAnswer {
   by_agent: Record<string, number>;
   by_kind: Record<string, number>;
   by_audience: Record<string, number>;
+  outdated: number;
   bytes: number;
   turns: number;
   silent_turns: number;

@@ -89,6 +89,7 @@ def build() -> argparse.ArgumentParser:
         serving,
         settling,
         teaching,
+        tidying,
         tuning,
         vaults,
     )
@@ -120,6 +121,7 @@ def build() -> argparse.ArgumentParser:
         hosting,
         listing,
         teaching,
+        tidying,
         demonstration,
         measuring,
     )
