@@ -72,7 +72,7 @@ def measure(folder: Path, files: int) -> dict[str, Any]:
             pass
     client = Client(address(environ), environ)
     client.start()
-    asks = cycle(corpus.asks(4000))
+    asks = cycle(corpus.asks(1000))
     briefs: dict[str, list[float]] = {}
 
     def ask(name: str) -> None:
@@ -111,7 +111,7 @@ def measure(folder: Path, files: int) -> dict[str, Any]:
 def generate(vault: Path, files: int, corpus: Corpus) -> int:
     """Notes with a head, headings, paragraphs, lists, a table, tags and links to others; how many bytes."""
     drawn = random.Random(11)
-    sentences = [corpus.sentence(drawn.randint(5, 16)) for _ in range(20_000)]
+    sentences = [corpus.sentence(drawn.randint(5, 16)) for _ in range(min(20_000, 20 * files))]
     old = time.time() - 86_400
     size = 0
     for number in range(files):

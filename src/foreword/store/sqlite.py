@@ -58,8 +58,7 @@ class SqliteStore(SummaryRows, VaultRows):
                 )
         return written
 
-    @staticmethod
-    def _add_one(connection: sqlite3.Connection, draft: Draft, session: int | None) -> Written:
+    def _add_one(self, connection: sqlite3.Connection, draft: Draft, session: int | None) -> Written:
         known = connection.execute("SELECT row FROM memory WHERE fingerprint = ?", (draft.fingerprint,)).fetchone()
         if known:
             return Written(int(known[0]), created=False)
@@ -97,7 +96,7 @@ class SqliteStore(SummaryRows, VaultRows):
             SqliteStore._succeed(connection, int(row), draft.sketch)
         connection.execute("INSERT INTO word VALUES (?, ?)", (row, pack_words(draft.words, draft.counts)))
         if draft.vectors is not None:
-            SqliteStore._add_vectors(connection, draft.model, row, draft.vectors)
+            self._add_vectors(connection, draft.model, row, draft.vectors)
             connection.execute(
                 "INSERT INTO embedded SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM memory WHERE row < ?2)"
                 " ON CONFLICT DO NOTHING",
