@@ -12,7 +12,7 @@ from tests.hosts.openclaw.test_bootstrap import files
 
 Settings = Callable[[str], None]
 # TOOLS_COMPACT.md of the test's workspace says "ssh port 2222".
-ASKED = "How do I reach the storage box? [[say:By ssh, it is port 2222.]]"
+ASKED = "How do I reach the {}? [[quote:COMPACT-MARK]]"
 SHEDDING = "[bootstrap]\nenabled = true\nshed = true\n"
 ALL = {"SOUL.md", "USER.md", "AGENTS.md", "TOOLS_COMPACT.md"}
 LEFT = ALL - {"TOOLS_COMPACT.md"}
@@ -23,11 +23,12 @@ def test_a_file_that_was_used_is_not_sent_again_until_the_conversation_is_compac
     gateway: Gateway, session: str, settings: Settings
 ) -> None:
     settings(f"{SHEDDING}shed_pause_minutes = 0\n")
-    assert files(gateway.turn(ASKED, session).request) == ALL
-    gateway.kept(ASKED, session)
+    asked = ASKED.format("storage box")
+    assert files(gateway.turn(asked, session).request) == ALL
+    assert "2222" in gateway.kept(asked, session)[-1]["content"]
     for soup in ("leek", "pea", "beetroot"):
         assert files(gateway.turn(f"I had {soup} soup for lunch.", session).request) == LEFT
-    other = gateway.turn("How do I reach the storage box?", f"{session}-other").request
+    other = gateway.turn("What is for supper?", f"{session}-other").request
     assert files(other) == ALL, "another conversation has not used it"
     assert gateway.compact(session)
     assert files(gateway.turn("And how do I reach it now?", session).request) == ALL
@@ -38,8 +39,9 @@ def test_without_a_pause_a_file_that_was_used_stays_and_the_cached_part_is_the_s
     gateway: Gateway, session: str, settings: Settings
 ) -> None:
     settings(SHEDDING)
-    first = gateway.turn(ASKED, session).request
-    gateway.kept(ASKED, session)
+    asked = ASKED.format("lighthouse")
+    first = gateway.turn(asked, session).request
+    assert "2222" in gateway.kept(asked, session)[-1]["content"]
     second = gateway.turn("I had onion soup for lunch.", session).request
     assert files(first) == files(second) == ALL
     assert second.system == first.system
@@ -52,8 +54,9 @@ def test_what_one_change_of_the_files_costs_is_everything_behind_them(
     gateway: Gateway, session: str, settings: Settings
 ) -> None:
     settings(f"{SHEDDING}shed_pause_minutes = 0\n")
-    first = gateway.turn(ASKED, session).request
-    gateway.kept(ASKED, session)
+    asked = ASKED.format("boathouse")
+    first = gateway.turn(asked, session).request
+    assert "2222" in gateway.kept(asked, session)[-1]["content"]
     second = gateway.turn("I had carrot soup for lunch.", session).request
     at = first.system.index(WORKSPACE["TOOLS_COMPACT.md"])
     assert len(os.path.commonprefix([first.system, second.system])) <= at, (
