@@ -29,7 +29,7 @@ _SYSTEMS = (
      "Numbers are given when an invoice is sent and never when it is drafted", "the accountant's office"),
 )  # fmt: skip
 _DECISIONS = (
-    ("The databases stay on the inner net", "a tunnel for the accountant was asked for twice and is not worth its care"),
+    ("The databases stay on the inner net", "a tunnel was asked for twice and is not worth its care"),
     ("Releases are on Tuesdays", "Mondays are for what broke at the weekend, and from Wednesday on customers plan"),
     ("One machine for each bakery", "a shared one would stand still for three shops at once"),
     ("Dates are written year first everywhere", "two customers read the same date as two days"),
@@ -103,9 +103,9 @@ def files(today: date) -> dict[str, str]:
     """Every file of the workspace by its path in it."""
     found = {file.name: file.read_text("utf-8") for file in sorted(_HERE.glob("*.md"))}
     found["MEMORY.md"] = _memory()
-    for number, day in enumerate(_DAYS):
-        name = (today - timedelta(days=1 + 3 * number)).isoformat()
-        found[f"memory/{name}.md"] = _day(name, number, day)
+    for number in range(2 * len(_DAYS)):
+        name = (today - timedelta(days=1 + 2 * number)).isoformat()
+        found[f"memory/{name}.md"] = _day(name, number, _DAYS[number % len(_DAYS)])
     return found
 
 
@@ -122,11 +122,11 @@ def _memory() -> str:
     parts = ["# MEMORY.md: what is worth keeping for longer than a month\n", "## Systems\n"]
     for name, what, where, port, since, odd, called in _SYSTEMS:
         parts.append(
-            f"### {name}\n\n{name} is {what}. It runs {where} and has listened on port {port} since {since}. {odd}; that"
-            f" has surprised everybody once. When it stands still, the first call goes to {called}, and what they saw"
-            f" goes into the day's notes before anything is restarted. Its backup is written at night, and the copy of"
-            f" {name} is restored on the spare machine on the first Tuesday of a month. Last year {name} stood still for"
-            f" {port % 7 + 1} hours in all, most of it in one piece, and the page that the customer gets says so.\n"
+            f"### {name}\n\n{name} is {what}. It runs {where} and has listened on port {port} since {since}. {odd};"
+            f" that has surprised everybody once. When it stands still, the first call goes to {called}, and what they"
+            f" saw goes into the day's notes before anything is restarted. Its backup is written at night, and the"
+            f" copy of {name} is restored on the spare machine on the first Tuesday of a month. Last year {name} stood"
+            f" still for {port % 7 + 1} hours in all, most of it in one piece, and the customer's page says so.\n"
         )
     parts.append("## Decisions\n")
     parts += [f"- **{what}**, because {why}.\n" for what, why in _DECISIONS]
@@ -134,14 +134,28 @@ def _memory() -> str:
     parts += [f"- {one}\n" for one in _LESSONS]
     parts.append("\n## House\n")
     parts += [f"- **{what}**: {how}.\n" for what, how in _HOUSE]
-    parts.append("\n## The year so far\n")
+    parts.append("\n## When something stands still\n")
+    for name, what, where, port, _, _, called in _SYSTEMS:
+        parts.append(
+            f"### {name} does not answer\n\n1. Ask {called} what they see, in their words, and since when.\n2. Look"
+            f" whether anything listens on port {port}; it runs {where}, so look there and not from the cellar.\n"
+            f"3. Read the last {port % 60 + 40} lines of its own log before touching it. A restart takes the trace"
+            f" away.\n4. If {what} has to run before the cause is known, say that it is a restart and not a repair,"
+            f" and put both times into the notes.\n5. When it answers again, print one real page of {name} and have"
+            f" somebody there look at it. A green light is not a page.\n"
+        )
+    parts.append("## The year so far\n")
     for month, (name, what, _, port, *_) in zip(_MONTHS, _SYSTEMS, strict=True):
         parts.append(
             f"### {month}\n\nThe work of the month was {name}, {what}. It was moved to port {port} together with its"
             f" checks, the people at the counter were shown the new list on paper first, and the old one stayed beside"
             f" it until the month had ended. The release took {port % 40 + 20} minutes, of which most went into the"
-            f" restore of the copy, as it should be. What was left over went onto the list for the quiet weeks: the help"
-            f" page of {name} still shows the old button, and two of its messages speak of a menu that is gone.\n"
+            f" restore of the copy, as it should be. What was left over went onto the list for the quiet weeks: the"
+            f" help page of {name} still shows the old button, and two of its messages speak of a menu that is gone."
+            f" Of the {port % 9 + 4} wishes that came in, three were done at once because each took less than an hour,"
+            f" one was refused because it would have moved people's data out of the house, and the others wait for the"
+            f" winter, each with a sentence about what it is for. The numbers of {month} were sent on the second"
+            f" working day and nobody asked about them, which is how it should be.\n"
         )
     return "\n".join(parts)
 
@@ -152,12 +166,13 @@ _MONTHS = ("March", "April", "May", "June", "July", "August", "September", "Octo
 def _day(name: str, number: int, day: tuple[str, str, str, str]) -> str:
     system, seen, cause, done = day
     lesson = _DAY_LESSONS[number % len(_DAY_LESSONS)]
-    house, how = _HOUSE[number]
+    house, how = _HOUSE[number % len(_HOUSE)]
+    again = "It was the second time this month, after the same kind of weather. " if number < len(_DAYS) else ""
     return f"""# {name}
 
 ## {system}
 
-In the morning {seen}. It was noticed by the people there and not by us. The cause was that {cause}. Done: {done}. Both
+In the morning {seen}. {again}It was noticed by the people there and not by us. The cause was that {cause}. Done: {done}. Both
 the list and the paper on the wall say the same again. The customer was told before noon and had no questions; the page
 of the month will have a line about it. Half an hour went into telling it apart from the fault of the spring, which
 looked alike and was another.

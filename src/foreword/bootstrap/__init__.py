@@ -1,20 +1,29 @@
 """Which workspace files a session needs: by its kind, its agent and its topic."""
 
+from foreword.bootstrap.compact_tools import MAX_TOKENS as MAX_TOOLS_TOKENS
+from foreword.bootstrap.compact_tools import Compacted, Fact, compact, invented, missing
 from foreword.bootstrap.filesets import BootstrapSettings, Chosen, choose
 from foreword.bootstrap.listing import Listed, left_to_the_host, listing, loaded_by_host
-from foreword.bootstrap.shedding import Said, used
+from foreword.bootstrap.shedding import Said, facts, used
 from foreword.bootstrap.workspace import WorkspaceFile, read
 
 __all__ = [
+    "MAX_TOOLS_TOKENS",
     "BootstrapSettings",
     "Chosen",
+    "Compacted",
+    "Fact",
     "Listed",
     "Said",
     "WorkspaceFile",
     "choose",
+    "compact",
+    "facts",
+    "invented",
     "left_to_the_host",
     "listing",
     "loaded_by_host",
+    "missing",
     "read",
     "used",
 ]

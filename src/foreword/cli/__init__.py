@@ -19,6 +19,7 @@ from foreword.errors import (
     ForewordError,
     HostError,
     ProviderError,
+    ReviewError,
     StoreError,
     UnknownId,
 )
@@ -28,6 +29,7 @@ __all__ = ["main"]
 # First match wins, so the narrow ones come first.
 _EXITS: tuple[tuple[type[Exception], Exit], ...] = (
     (UnknownId, Exit.NO),
+    (ReviewError, Exit.NO),
     (BadInput, Exit.USAGE),
     (StoreError, Exit.STORE),
     (DaemonError, Exit.STORE),

@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import difflib
 import fcntl
-import hashlib
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from foreword.errors import HostError
+from foreword.files import checksum, make_private, replace_file
 from foreword.install import json5, toml
 
 _RECORD = "installed.json"
@@ -263,27 +262,27 @@ class Installation:
 
     def _noted(self, change: Change) -> _Known:
         known = self._files.get(change.file)
-        before, puts, after = change.before, change.puts, _sum(change.after)
+        before, puts, after = change.before, change.puts, checksum(change.after)
         folders = tuple(_missing_folders(change.file))
         if known is not None:
             puts = _merged(known.puts, puts)
             folders = tuple(dict.fromkeys((*known.folders, *folders)))
-            if _sum(before) in known.after or not known.puts:
+            if checksum(before) in known.after or not known.puts:
                 # Still as it was left: what it was before that is what counts. Both may be on disk after a crash.
-                return changed_in(known, after=(_sum(before), after), puts=puts, folders=folders)
-            if _sum(before) != known.before:
+                return changed_in(known, after=(checksum(before), after), puts=puts, folders=folders)
+            if checksum(before) != known.before:
                 before = _taken_out(change.file, before, known.puts)
         copy = None
         if before is not None:
-            copy = f"before-{str(_sum(before))[:12]}-{change.file.name}"
+            copy = f"before-{str(checksum(before))[:12]}-{change.file.name}"
             replace_file(self.folder / copy, before, mode=0o600)
-        return _Known(change.file, copy, _sum(before), (after,), puts, folders)
+        return _Known(change.file, copy, checksum(before), (after,), puts, folders)
 
     def _undone(self, known: _Known) -> Change:
         present = _read(known.file)
-        if _sum(present) == known.before:
+        if checksum(present) == known.before:
             return Change(known.file, present, present, known.puts, NOTHING)
-        if _sum(present) in known.after and (known.copy is None or (copy := self._copy(known)) is not None):
+        if checksum(present) in known.after and (known.copy is None or (copy := self._copy(known)) is not None):
             if known.copy is None:
                 return Change(known.file, present, None, known.puts, REMOVED)
             return Change(known.file, present, copy, known.puts, RESTORED)
@@ -294,7 +293,7 @@ class Installation:
     def _copy(self, known: _Known) -> bytes | None:
         """The bytes of the copy; None where they are no longer those that were kept."""
         data = _read(self.folder / str(known.copy))
-        return data if _sum(data) == known.before else None
+        return data if checksum(data) == known.before else None
 
     def _as_planned(self, change: Change) -> None:
         if _read(change.file) != change.before:
@@ -309,7 +308,7 @@ class Installation:
     def _alone(self) -> Iterator[None]:
         """One at a time. Raises HostError where the folder cannot be made."""
         try:
-            _make_private(self.folder)
+            make_private(self.folder)
             number = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise HostError(f"{self.folder} cannot be written: {error.strerror}.") from error
@@ -470,30 +469,8 @@ def replace(change: Change) -> None:
         real.unlink(missing_ok=True)
         return
     mode = stat.S_IMODE(real.stat().st_mode) if real.exists() else 0o600
-    _make_private(real.parent)
+    make_private(real.parent)
     replace_file(real, change.after, mode=mode)
-
-
-def replace_file(file: Path, data: bytes, *, mode: int) -> None:
-    """Whoever reads the file at any moment reads the old one or the new one."""
-    number, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(number, "wb") as target:
-            target.write(data)
-            target.flush()
-            os.fsync(target.fileno())
-        os.chmod(name, mode)
-        os.replace(name, file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _make_private(folder: Path) -> None:
-    """With every folder above it that is missing, for the user alone."""
-    for one in (*reversed(folder.parents), folder):
-        if not one.exists():
-            one.mkdir(mode=0o700, exist_ok=True)
 
 
 def _missing_folders(file: Path) -> list[str]:
@@ -506,7 +483,3 @@ def _remove_empty(folder: Path) -> bool:
         return False
     folder.rmdir()
     return True
-
-
-def _sum(data: bytes | None) -> str | None:
-    return None if data is None else hashlib.sha256(data).hexdigest()

@@ -1,0 +1,44 @@
+"""Files that are replaced whole or not at all, and where Foreword keeps what belongs to one workspace."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from pathlib import Path
+
+
+def replace_file(file: Path, data: bytes, *, mode: int) -> None:
+    """Whoever reads the file at any moment reads the old one or the new one."""
+    number, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(number, "wb") as target:
+            target.write(data)
+            target.flush()
+            os.fsync(target.fileno())
+        os.chmod(name, mode)
+        os.replace(name, file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def make_private(folder: Path) -> None:
+    """With every folder above it that is missing, for the user alone."""
+    for one in (*reversed(folder.parents), folder):
+        if not one.exists():
+            one.mkdir(mode=0o700, exist_ok=True)
+
+
+def checksum(data: bytes | None) -> str | None:
+    """None for no file."""
+    return None if data is None else hashlib.sha256(data).hexdigest()
+
+
+def workspace_slug(workspace: Path) -> str:
+    """The name of the folder in which a room of Foreword's keeps what it has of this workspace: to be read by people,
+    and the same whichever link leads there. Two workspaces never share one."""
+    real = os.path.realpath(os.path.expanduser(workspace))
+    readable = re.sub(r"[^a-z0-9]+", "-", os.path.basename(real).lower()).strip("-")[:40] or "workspace"
+    return f"{readable}-{hashlib.sha256(os.fsencode(real)).hexdigest()[:10]}"
