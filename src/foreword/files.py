@@ -8,10 +8,13 @@ import re
 import tempfile
 from pathlib import Path
 
+# In one form, so that what a killed process left can be known and taken away.
+_NEW = ".foreword-new"
+
 
 def replace_file(file: Path, data: bytes, *, mode: int) -> None:
     """Whoever reads the file at any moment reads the old one or the new one."""
-    number, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    number, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=_NEW)
     try:
         with os.fdopen(number, "wb") as target:
             target.write(data)
@@ -22,6 +25,14 @@ def replace_file(file: Path, data: bytes, *, mode: int) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def sweep(file: Path) -> None:
+    """Take away what processes that were killed while they replaced this file have left beside it."""
+    if file.parent.is_dir():
+        for one in file.parent.iterdir():
+            if one.name.startswith(f".{file.name}.") and one.name.endswith(_NEW):
+                one.unlink(missing_ok=True)
 
 
 def make_private(folder: Path) -> None:

@@ -103,7 +103,7 @@ def files(today: date) -> dict[str, str]:
     """Every file of the workspace by its path in it."""
     found = {file.name: file.read_text("utf-8") for file in sorted(_HERE.glob("*.md"))}
     found["MEMORY.md"] = _memory()
-    for number in range(2 * len(_DAYS)):
+    for number in range(16):
         name = (today - timedelta(days=1 + 2 * number)).isoformat()
         found[f"memory/{name}.md"] = _day(name, number, _DAYS[number % len(_DAYS)])
     return found
@@ -172,8 +172,8 @@ def _day(name: str, number: int, day: tuple[str, str, str, str]) -> str:
 
 ## {system}
 
-In the morning {seen}. {again}It was noticed by the people there and not by us. The cause was that {cause}. Done: {done}. Both
-the list and the paper on the wall say the same again. The customer was told before noon and had no questions; the page
+In the morning {seen}. {again}It was noticed by the people there and not by us.
+The cause was that {cause}. Done: {done}. Both the list and the paper on the wall say the same again. The customer was told before noon and had no questions; the page
 of the month will have a line about it. Half an hour went into telling it apart from the fault of the spring, which
 looked alike and was another.
 

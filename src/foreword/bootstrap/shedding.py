@@ -40,9 +40,9 @@ def used(files: Mapping[str, str], said: Sequence[Said], *, now: float, pause_s:
             first.setdefault(fact, one.by_agent)
     found = {}
     for name, text in files.items():
-        fact = next((one for one in facts(text) if first.get(one)), None)
-        if fact is not None and name != IDENTITY:
-            found[name] = fact
+        own = [fact for fact in facts(text) if first.get(fact)]
+        if own and name != IDENTITY:
+            found[name] = own[0]
     return found
 
 

@@ -59,7 +59,7 @@ def test_what_one_change_of_the_files_costs_is_everything_behind_them(
     first = gateway.turn(asked, session).request
     assert "2222" in gateway.kept(asked, session)[-1]["content"]
     second = gateway.turn("I had carrot soup for lunch.", session).request
-    at = first.system.index(WORKSPACE["TOOLS_COMPACT.md"])
+    at = first.system.rindex("\n## ", 0, first.system.index(WORKSPACE["TOOLS_COMPACT.md"])) + len("\n")
     assert first.system[:at] == second.system[:at]
     assert first.system[: at + 20] != second.system[: at + 20], "and nothing behind it is read from a cache"
     assert at < first.system.index("openclaw:attempt:DYNAMIC"), "it stands in the part that is cached"
