@@ -131,8 +131,8 @@ class Upkeep:
 
     def write_tools(self, plan: ToolsPlan, *, force: bool = False) -> Path | None:
         """Write what was planned; answers where the file is kept as it was, None where there was none or nothing
-        changes. Raises ReviewError for a file that a person wrote or edited, unless forced, and for one that changed since
-        it was planned."""
+        changes. Raises ReviewError for a file that a person wrote or edited, unless forced, and for one that has
+        changed since it was planned."""
         if plan.changes and plan.state.edited and not force:
             raise ReviewError(
                 f"{plan.file} was written or edited by hand.", hint="Give --force to replace it; a copy is kept."
@@ -258,7 +258,7 @@ class Upkeep:
     # soul
 
     def draft_soul(self) -> wisdom.Draft:
-        """A tighter SOUL.md, on the desk for review; the file stays as it is. Raises ReviewError where there is none."""
+        """A tighter SOUL.md, on the desk for review; the file stays as it is. Raises ReviewError for none."""
         soul = self._text(SOUL)
         if soul is None:
             raise ReviewError(f"There is no {SOUL} in {self.workspace}.", hint="Name the workspace with --workspace.")

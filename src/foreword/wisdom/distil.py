@@ -25,7 +25,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Distilled:
-    """`by` is who wrote the patterns; `alone` are the lessons that no pattern stands for; `notes` are for the person."""
+    """`by` is who wrote the patterns; `alone` are lessons that no pattern stands for; `notes` are for the person."""
 
     patterns: Sequence[Pattern]
     by: str
