@@ -7,6 +7,9 @@ from __future__ import annotations
 from datetime import date, timedelta
 from pathlib import Path
 
+from foreword import Event, Foreword
+from foreword.model import Kind
+
 _HERE = Path(__file__).parent
 
 # name, what it is, where it runs, port, since, what is odd about it, who is called when it stands still
@@ -118,6 +121,18 @@ def grow(folder: Path, today: date) -> dict[str, str]:
     return found
 
 
+def index(engine: Foreword, folder: Path) -> None:
+    """Make what is looked up searchable, a paragraph or a list at a time."""
+    for file in [folder / "MEMORY.md", folder / "TOOLS.md", *sorted((folder / "memory").glob("*.md"))]:
+        title = ""
+        for number, part in enumerate(file.read_text("utf-8").split("\n\n")):
+            if part.startswith("#"):
+                title = part.lstrip("# ")
+                continue
+            source = f"{file.relative_to(folder)}:{number}"
+            engine.record(Event(part, kind=Kind.CHUNK, title=title, files=(str(file),), source_id=source))
+
+
 def _memory() -> str:
     parts = ["# MEMORY.md: what is worth keeping for longer than a month\n", "## Systems\n"]
     for name, what, where, port, since, odd, called in _SYSTEMS:
@@ -173,8 +188,9 @@ def _day(name: str, number: int, day: tuple[str, str, str, str]) -> str:
 ## {system}
 
 In the morning {seen}. {again}It was noticed by the people there and not by us.
-The cause was that {cause}. Done: {done}. Both the list and the paper on the wall say the same again. The customer was told before noon and had no questions; the page
-of the month will have a line about it. Half an hour went into telling it apart from the fault of the spring, which
+The cause was that {cause}. Done: {done}.
+Both the list and the paper on the wall say the same again. The customer was told before noon and had no questions; the
+page of the month will have a line about it. Half an hour went into telling it apart from the fault of the spring, which
 looked alike and was another.
 
 ## House

@@ -308,7 +308,7 @@ class Installation:
                 folders += known.folders
             for name in sorted(folders, key=len, reverse=True):
                 _remove_empty(Path(name))
-            kept = {self._files[one.file].copy for one in plan if one.said in (EDITED, LEFT)}
+            kept = {self._files[one.file].copy for one in plan if one.said in (EDITED, LEFT, DAMAGED)}
             (self.folder / _RECORD).unlink(missing_ok=True)
             for copy in (*self.folder.glob("before-*"), *self.folder.glob(".*")):
                 if copy.name not in kept:
@@ -363,7 +363,8 @@ class Installation:
                 return Change(known.file, present, copy, (), ASIDE, mode=mode)
         if known.puts:
             return Change(known.file, present, _taken_out(known.file, present, known.puts), known.puts, EDITED)
-        return Change(known.file, present, present, (), LEFT)
+        sound = known.copy is None or copy is not None
+        return Change(known.file, present, present, (), LEFT if sound else DAMAGED)
 
     @staticmethod
     def _mode(file: Path) -> int | None:
@@ -420,6 +421,7 @@ REMOVED = "removed, as there was none before"
 EDITED = "changed since: only what Foreword put in was taken out"
 LEFT = "changed since, and left as it is"
 ASIDE = "as it was, byte for byte; it had been changed since, and that is kept aside"
+DAMAGED = "left as it is, for its copy is no longer what was copied"
 NOTHING = "as it was already"
 
 

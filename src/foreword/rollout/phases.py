@@ -1,0 +1,424 @@
+"""A live workspace changed with care: five phases, each with what it needs first, what it changes, and a checkpoint.
+
+0 looks: what every kind of session pays is written down, every file that will be touched is copied and the copy read
+again, and drafts are made. 1 takes MEMORY.md out of what is sent whole and says in SOUL.md how to reach it. 2 switches
+the sets on, 3 shedding, 4 puts TOOLS_COMPACT.md in the place of TOOLS.md.
+
+One file tells how far it came, the installation's record: it is written before a file is touched and again when the
+checkpoint holds. Killed anywhere, `apply` goes on and `rollback` puts everything back.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from foreword import bootstrap, wisdom
+from foreword.compose import count_tokens
+from foreword.engine import Foreword, WorkspaceContext
+from foreword.errors import HostError, RolloutError
+from foreword.files import workspace_slug
+from foreword.install import Change, Check, Edit, Installation, Installer, installation
+from foreword.rollout import probes
+from foreword.settings import Loaded
+from foreword.upkeep import COMPACT, SOUL, TOOLS, Upkeep
+
+# Below Foreword's home.
+FOLDER = "rollout"
+LAST = 4
+MEMORY = "MEMORY.md"
+TITLES = (
+    "look: baseline, copies, drafts",
+    "MEMORY.md is looked up, not sent whole",
+    "file sets by the kind of session",
+    "shedding",
+    "TOOLS.md is looked up, TOOLS_COMPACT.md is sent",
+)
+_BY_EARLIER_PHASES = ("copies", "instruction")
+_SEARCHED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One phase as it stands: `done`, or what it needs first and what it would change."""
+
+    number: int
+    done: bool
+    needs: Sequence[Check]
+    changes: Sequence[Change]
+
+    @property
+    def title(self) -> str:
+        return TITLES[self.number]
+
+    @property
+    def missing(self) -> list[Check]:
+        """What keeps it from starting."""
+        return [one for one in self.needs if one.state == "fail"]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far `apply` came, and what keeps the next phase from starting, [] where nothing does."""
+
+    done: Sequence[int]
+    stopped_at: int | None
+    missing: Sequence[Check]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a rollout stands. `phase` is the last that is done, -1 before the first. `before` and `now` are tokens of
+    workspace files by kind of session; `broken` is what was done and no longer holds."""
+
+    phase: int
+    cut_off: bool
+    since: str
+    before: Mapping[str, int]
+    now: Mapping[str, int]
+    waiting: Sequence[str]
+    broken: Sequence[str]
+
+
+class Rollout:
+    """The rollout of one workspace. `reload` reads the settings as they are now: phases change their file. Raises
+    BadInput where the workspace is not a folder, and HostError for a record that cannot be read."""
+
+    def __init__(
+        self,
+        engine: Foreword,
+        upkeep: Upkeep,
+        home: Path,
+        *,
+        settings_file: Path,
+        reload: Callable[[], Loaded],
+        host: Installer,
+        host_file: Path,
+        agent: str = "main",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.workspace = upkeep.workspace
+        self.agent = agent
+        self.kept = Installation(home / FOLDER / workspace_slug(self.workspace), whole=True)
+        self._engine = engine
+        self._upkeep = upkeep
+        self._settings_file = settings_file
+        self._reload = reload
+        self._host = host
+        self._host_file = host_file
+        self._clock = clock
+
+    # how it stands
+
+    @property
+    def phase(self) -> int:
+        return int(self.kept.about.get("phase", -1))
+
+    def phases(self) -> list[Phase]:
+        """All of them; of those that are not next, what they need beside the ones before them."""
+        found = []
+        for number in range(LAST + 1):
+            done = number <= self.phase
+            needs = [] if done else list(self._needs(number))
+            if number > self.phase + 1:
+                needs = [one for one in needs if one.name not in _BY_EARLIER_PHASES]
+            found.append(Phase(number, done, needs, [] if done else self._changes(number)))
+        return found
+
+    def standing(self) -> Standing:
+        about = self.kept.about
+        return Standing(
+            phase=self.phase,
+            cut_off=about.get("applying") is not None,
+            since=str(about.get("since", "")),
+            before={kind: one["tokens"] for kind, one in about.get("baseline", {}).items()} or self.tokens(sent=False),
+            now=self.tokens(),
+            waiting=[one.what for one in self._upkeep.desk.waiting()],
+            broken=[problem for number in range(self.phase + 1) for problem in self._checkpoint(number)],
+        )
+
+    def tokens(self, *, sent: bool = True) -> dict[str, int]:
+        """What each kind of session pays for its workspace files: as they are sent now, or by the host alone."""
+        on_demand = self._reload().settings.bootstrap.on_demand
+        return {
+            one.kind.value: sum(
+                file.tokens
+                for file in one.files
+                if (file.after if one.enabled else file.before and file.name not in on_demand)
+            )
+            if sent
+            else one.before_tokens
+            for one in self.contexts()
+        }
+
+    def contexts(self) -> list[WorkspaceContext]:
+        return self._engine.under(self._reload()).contexts(self.workspace, agent=self.agent)
+
+    # forward
+
+    def apply(self, to: int = LAST) -> Progress:
+        """Phase by phase, each with its checkpoint, until `to` is done or one may not start. Raises RolloutError where
+        a checkpoint does not hold, and HostError where a file cannot be written."""
+        done: list[int] = []
+        for number in range(self.phase + 1, to + 1):
+            if missing := [one for one in self._needs(number) if one.state == "fail"]:
+                return Progress(done, number, missing)
+            self._take(number)
+            done.append(number)
+        return Progress(done, None, [])
+
+    def _take(self, number: int) -> None:
+        about = {**self.kept.about, "applying": number}
+        if number == 0:
+            self.kept.keep(*self._to_copy(), {**self._begun(), "applying": 0})
+            self._draft()
+        else:
+            self.kept.apply(self._changes(number), about)
+        if number == 1:
+            self._draft_soul_anew()
+        if number == LAST and self._has(TOOLS):
+            # Written already: this tells the upkeep of TOOLS_COMPACT.md that it is Foreword's own.
+            self._upkeep.write_tools(self._upkeep.plan_tools())
+        if problems := self._checkpoint(number):
+            raise RolloutError(
+                f"Phase {number} is in place, but {problems[0]}.",
+                hint="Mend that and run `foreword rollout apply` again, or `foreword rollout rollback`.",
+            )
+        checkpoints = {**self.kept.about.get("checkpoints", {}), str(number): self.tokens()}
+        done = {**self.kept.about, "phase": number, "applying": None, "checkpoints": checkpoints}
+        self.kept.apply((), done)
+
+    def _begun(self) -> dict[str, Any]:
+        baseline = {
+            one.kind.value: {
+                "tokens": one.before_tokens,
+                "files": {file.name: file.tokens for file in one.files if file.before},
+            }
+            for one in self.contexts()
+        }
+        since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._clock()))
+        return {
+            "workspace": str(self.workspace),
+            "agent": self.agent,
+            "since": since,
+            "phase": -1,
+            "baseline": baseline,
+        }
+
+    def _to_copy(self) -> tuple[list[Path], list[Path]]:
+        """What is put back whatever became of it, and what is only copied because nothing here touches it."""
+        touched = [self.workspace / name for name in (SOUL, COMPACT)]
+        others = [one for one in sorted(self.workspace.glob("*.md")) if one not in touched and one.is_file()]
+        settings = [one for one in (self._settings_file, self._host_file) if one.is_file()]
+        return touched, [*others, *settings]
+
+    def _draft(self) -> None:
+        """What a person will have to decide on; one that waits already stays as it is."""
+        waiting = {one.what for one in self._upkeep.desk.waiting()}
+        if "wisdom" not in waiting and self._upkeep.wisdom_status().due:
+            self._upkeep.draft_wisdom()
+        if "soul" not in waiting and self._soul_tokens() > wisdom.MAX_SOUL_TOKENS:
+            self.kept.about["soul"] = self._upkeep.draft_soul().text
+
+    def _draft_soul_anew(self) -> None:
+        """The draft was made before SOUL.md had what phase 1 put in; one that a person edited stays as it is."""
+        waiting = {one.what: one.text for one in self._upkeep.desk.waiting()}
+        if "soul" in waiting and waiting["soul"] == self.kept.about.get("soul"):
+            self.kept.about["soul"] = self._upkeep.draft_soul().text
+
+    # back
+
+    def undoing(self) -> list[Change]:
+        return self.kept.undoing()
+
+    def rollback(self) -> list[Change]:
+        """Put everything back as it was before phase 0; what somebody changed since is kept aside. Raises HostError."""
+        return self.kept.undo()
+
+    # what a phase needs
+
+    def _needs(self, number: int) -> Iterator[Check]:
+        if number == 0:
+            yield self._readable()
+            yield self._settings_readable()
+            return
+        yield self._copied()
+        if number == 1:
+            yield self._plugged_in()
+            yield self._found(MEMORY)
+        if number == 2:
+            yield self._decided()
+            yield self._told_where()
+        if number == 3:
+            yield self._recorded()
+        if number == LAST:
+            yield self._compacted()
+            yield self._found(TOOLS)
+
+    def _readable(self) -> Check:
+        (soul,) = bootstrap.read(self.workspace, [SOUL])
+        if soul.text is None:
+            found = soul.problem or f"There is no {SOUL} in {self.workspace}."
+            return Check("workspace", "fail", found, "Name the agent's workspace with --workspace.")
+        return Check("workspace", "ok", f"{self.workspace} has a {SOUL}")
+
+    def _settings_readable(self) -> Check:
+        try:
+            installation.parsed(self._settings_file)
+        except HostError as error:
+            return Check("settings", "fail", str(error), f"Correct {self._settings_file}.")
+        return Check("settings", "ok", f"{self._settings_file} can be changed")
+
+    def _copied(self) -> Check:
+        if self.phase < 0:
+            return Check("copies", "fail", "Nothing was copied yet.", "`foreword rollout apply --to 0 --yes`")
+        try:
+            self.kept.verify()
+        except HostError as error:
+            return Check("copies", "fail", str(error), "`foreword rollout rollback --yes`")
+        return Check("copies", "ok", f"{len(self.kept.copies())} files are copied, and the copies are sound")
+
+    def _plugged_in(self) -> Check:
+        try:
+            config = self._host.read(self._host_file)
+        except HostError as error:
+            return Check("host", "fail", str(error), self._host.again)
+        if not self._host.granted(config):
+            found = f"Foreword's plugin is not in {self._host.title}, or may not read conversations."
+            return Check("host", "fail", found, self._host.again)
+        if self.agent in self._host.without_files(config):
+            found = f"{self._host.title} gives {self.agent} no workspace files (contextInjection is never)."
+            return Check("host", "fail", found, "`openclaw config unset agents.defaults.contextInjection`")
+        return Check("host", "ok", f"{self._host.title} asks Foreword which files a session gets")
+
+    def _found(self, name: str) -> Check:
+        if not self._has(name):
+            return Check("search", "ok", f"there is no {name} to look up")
+        texts = probes.notes(self.workspace)
+        if probes.reachable(name, texts, self.search, self.workspace):
+            return Check("search", "ok", f"mem-search leads to {name}")
+        step = f"`foreword vault add {self.workspace}`"
+        return Check("search", "fail", f"mem-search does not lead to {name}: it would be out of reach.", step)
+
+    def search(self, text: str) -> list[probes.Row]:
+        """As the agent's own main session has it."""
+        found = self._engine.search(text, limit=_SEARCHED, session=f"agent:{self.agent}:main", agent=self.agent)
+        return [probes.Row(one.memory.files, one.memory.text) for one in found]
+
+    def _decided(self) -> Check:
+        waiting = [one.what for one in self._upkeep.desk.waiting() if one.what in ("wisdom", "soul")]
+        if not waiting:
+            return Check("drafts", "ok", "no draft waits for a decision")
+        what = waiting[0]
+        step = f"`foreword {what} approve`, or `foreword {what} reject`"
+        return Check("drafts", "fail", f"The draft of {' and of '.join(waiting)} waits for your decision.", step)
+
+    def _told_where(self) -> Check:
+        if wisdom.LOAD_BEARING in wisdom.entries_of(self._upkeep.present_wisdom()):
+            return Check("instruction", "ok", f"{SOUL} says how to reach what is not sent")
+        found = f"{SOUL} no longer says how to reach what is not sent."
+        return Check("instruction", "fail", found, f"Add to its {wisdom.HEADING}: “{wisdom.LOAD_BEARING}”")
+
+    def _recorded(self) -> Check:
+        if self._reload().settings.record.enabled:
+            return Check("recording", "ok", "conversations are recorded, by which a used file is known")
+        return Check(
+            "recording", "fail", "Nothing is recorded, so no file is known to be used.", "record.enabled = true"
+        )
+
+    def _compacted(self) -> Check:
+        if not self._has(TOOLS):
+            return Check("tools", "ok", f"there is no {TOOLS} to be compacted")
+        state = self._upkeep.tools_state()
+        if state.edited and not state.fresh:
+            found = f"{COMPACT} was written by hand, and is not replaced: {state.reason}."
+            return Check("tools", "fail", found, "`foreword tools compact --force`")
+        left = self._upkeep.plan_tools().compacted.left_out
+        if left:
+            return Check("tools", "warn", f"{COMPACT} has no room for {len(left)} facts; {TOOLS} keeps them")
+        return Check("tools", "ok", f"{COMPACT} will hold every fact of {TOOLS}")
+
+    # what a phase changes
+
+    def _changes(self, number: int) -> list[Change]:
+        settings = self._reload().settings.bootstrap
+        if number == 1:
+            edits = [_on_demand(MEMORY)] if self._was_sent(MEMORY) and MEMORY not in settings.on_demand else []
+            return [*self._instructed(), *self._set(edits)]
+        if number == 2:
+            return self._set([] if settings.enabled else [Edit(("bootstrap", "enabled"), True)])
+        if number == 3:
+            return self._set([] if settings.shed else [Edit(("bootstrap", "shed"), True)])
+        if number == LAST and self._has(TOOLS):
+            edits = [] if TOOLS in settings.on_demand else [_on_demand(TOOLS)]
+            return [*self._compact(), *self._set(edits)]
+        return []
+
+    def _set(self, edits: Sequence[Edit]) -> list[Change]:
+        return [installation.edited(self._settings_file, edits, fresh="")] if edits else []
+
+    def _instructed(self) -> list[Change]:
+        """SOUL.md with the entry by which an agent knows where to look; every other byte stays."""
+        file = self.workspace / SOUL
+        before = file.read_bytes() if file.exists() else b""
+        section = self._upkeep.present_wisdom()
+        if wisdom.LOAD_BEARING in wisdom.entries_of(section):
+            return []
+        if section:
+            section = f"{section.rstrip()}\n- {wisdom.LOAD_BEARING}\n"
+        else:
+            section = wisdom.rendered([], str(self._upkeep.today), 0)
+        return [Change(file, before, wisdom.replaced(before, section), prose=True)]
+
+    def _compact(self) -> list[Change]:
+        plan = self._upkeep.plan_tools()
+        if not plan.changes or plan.state.edited:
+            return []
+        return [Change(plan.file, plan.before, plan.after, prose=True)]
+
+    def _was_sent(self, name: str) -> bool:
+        baseline = self.kept.about.get("baseline") or self._begun()["baseline"]
+        return any(name in kind["files"] for kind in baseline.values())
+
+    def _has(self, name: str) -> bool:
+        return (self.workspace / name).is_file()
+
+    def _soul_tokens(self) -> int:
+        (soul,) = bootstrap.read(self.workspace, [SOUL])
+        return count_tokens(soul.text or "")
+
+    # whether it holds
+
+    def _checkpoint(self, number: int) -> list[str]:
+        """What of a phase is not in force, one half-sentence each."""
+        loaded = self._reload()
+        found = loaded.settings.bootstrap
+        wanted: dict[str, bool] = {
+            2: {"bootstrap.enabled": found.enabled},
+            3: {"bootstrap.shed": found.shed},
+            4: {"bootstrap.on_demand": TOOLS in found.on_demand or not self._has(TOOLS)},
+        }.get(number, {})
+        if number == 1:
+            wanted = {"bootstrap.on_demand": MEMORY in found.on_demand or not self._was_sent(MEMORY)}
+        problems = [f"{name} is not in force; {_source(loaded, name)}" for name, holds in wanted.items() if not holds]
+        if number == 0:
+            try:
+                self.kept.verify()
+            except HostError as error:
+                problems.append(str(error))
+        if number == 1 and self._told_where().state == "fail":
+            problems.append(f"{SOUL} does not say how to reach what is not sent")
+        if number == LAST and self._has(TOOLS) and not self._has(COMPACT):
+            problems.append(f"there is no {COMPACT}")
+        return problems
+
+
+def _on_demand(name: str) -> Edit:
+    return Edit(("bootstrap", "on_demand"), name, item=True)
+
+
+def _source(loaded: Loaded, name: str) -> str:
+    return f"it comes from {loaded.sources[name]}" if name in loaded.sources else "nothing sets it"
