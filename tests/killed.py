@@ -13,31 +13,32 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 _WRITES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.truncate", "os.link", "os.symlink"}
 
 
-def done(work: Callable[[], object]) -> None:
+# What is watched begins when the work calls what it is handed.
+Work = Callable[[Callable[[], None]], object]
+
+
+def done(work: Work) -> None:
     """In a child, to its end."""
-    assert _in_a_child(work) == 0
+    assert _in_a_child(lambda: work(lambda: None)) == 0
 
 
-def writes(work: Callable[[], object], folder: Path) -> list[str]:
+def writes(work: Work, folder: Path) -> list[str]:
     """What the work writes below the folder, in order; it is done to its end in a child."""
     log = folder.with_name(f"{folder.name}.writes")
     with log.open("w") as told:
-
-        def counted() -> None:
-            _watch(folder, lambda what: print(what, file=told, flush=True))
-            work()
-
-        assert _in_a_child(counted) == 0
+        tell = partial(print, file=told, flush=True)
+        assert _in_a_child(lambda: work(lambda: _watch(folder, tell))) == 0
     return log.read_text().splitlines()
 
 
-def killed(work: Callable[[], object], folder: Path, at: int) -> None:
+def killed(work: Work, folder: Path, at: int) -> None:
     """The work in a child that is killed at its write number `at`."""
     seen = 0
 
@@ -47,11 +48,8 @@ def killed(work: Callable[[], object], folder: Path, at: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         seen += 1
 
-    def watched() -> None:
-        _watch(folder, counted)
-        work()
-
-    assert _in_a_child(watched) == -signal.SIGKILL, f"it was to be killed at write {at}"
+    ended = _in_a_child(lambda: work(lambda: _watch(folder, counted)))
+    assert ended == -signal.SIGKILL, f"it was to be killed at write {at}"
 
 
 def _watch(folder: Path, tell: Callable[[str], None]) -> None:
@@ -90,7 +88,7 @@ def _in_a_child(work: Callable[[], object]) -> int:
         try:
             work()
             code = 0
-        except BaseException:
+        except BaseException:  # noqa: BLE001  a child of a test ends here, whatever happens
             traceback.print_exc()
         finally:
             sys.stdout.flush()
