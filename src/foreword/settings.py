@@ -21,7 +21,7 @@ from foreword.errors import BadSettings
 from foreword.gate import GatePolicy
 from foreword.lanes import LaneSettings
 from foreword.model import Style
-from foreword.providers import EmbedderSettings
+from foreword.providers import EmbedderSettings, WriterSettings
 from foreword.recall import IntentSettings, RecallSettings
 from foreword.record import GuardSettings, RecordSettings
 from foreword.store import StoreSettings
@@ -67,6 +67,7 @@ class Settings:
     bootstrap: BootstrapSettings = field(default_factory=BootstrapSettings)
     lanes: LaneSettings = field(default_factory=LaneSettings)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+    writer: WriterSettings = field(default_factory=WriterSettings)
     serve: ServeSettings = field(default_factory=ServeSettings)
 
 

@@ -12,16 +12,17 @@ import os
 import stat
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from foreword import bootstrap, wisdom
 from foreword.compose import count_tokens
-from foreword.errors import BadInput, ReviewError
+from foreword.errors import BadInput, ProviderError, ReviewError
 from foreword.files import checksum, make_private, replace_file, workspace_slug
-from foreword.providers import Embedder, StaticEmbedder
+from foreword.providers import StaticEmbedder, Writer, open_writer
 from foreword.record import redact
 from foreword.settings import Settings
 
@@ -62,12 +63,22 @@ class ToolsPlan:
     compacted: bootstrap.Compacted
     state: ToolsState
     source: str
-    by: str = "extractive"
-    notes: Sequence[str] = ()
+    by: str
+    notes: Sequence[str]
 
     @property
     def changes(self) -> bool:
         return self.before != self.after
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """What approving a draft would make of a file, for a person to look at first."""
+
+    what: str
+    file: Path
+    before: bytes | None
+    after: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +103,7 @@ class Upkeep:
         home: Path,
         workspace: Path,
         *,
-        embedder: Embedder | None = None,
+        writer: Writer | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.workspace = Path(os.path.realpath(os.path.expanduser(workspace)))
@@ -100,13 +111,14 @@ class Upkeep:
             raise BadInput(f"{workspace} is not a folder.", hint="Name the agent's workspace with --workspace.")
         self.folder = review_folder(home, self.workspace)
         self.desk = wisdom.Desk(self.folder)
-        self._embedder = embedder
+        self._writer = writer
         self._clock = clock
 
     @classmethod
     def open(cls, home: Path, workspace: Path, settings: Settings) -> Upkeep:
-        """With the models that the settings name; none is asked before there is something to write."""
-        return cls(home, workspace)
+        """With the writer that the settings name; it is not asked before there is something to write. Raises BadInput,
+        BadSettings and ProviderError."""
+        return cls(home, workspace, writer=open_writer(settings.writer, os.environ))
 
     @property
     def today(self) -> date:
@@ -120,6 +132,21 @@ class Upkeep:
         if source is None:
             raise ReviewError(f"There is no {TOOLS} in {self.workspace}.", hint="Name the workspace with --workspace.")
         compacted = bootstrap.compact(source, count_tokens=count_tokens, redact=_redacted)
+        by, notes = wisdom.EXTRACTIVE, list[str]()
+        if self._writer:
+            try:
+                text = _unfenced(
+                    self._writer.write(bootstrap.TOOLS_INSTRUCTIONS, bootstrap.without_secrets(source, _redacted))
+                )
+                why = bootstrap.refused(text, source, compacted, count_tokens=count_tokens, redact=_redacted)
+            except ProviderError as error:
+                text, why = "", str(error).rstrip(".")
+            if why:
+                notes.append(f"The draft of {self._writer.name} was not taken: {why}. The file's own words stand.")
+            else:
+                left = [one for one in compacted.left_out if bootstrap.missing(one.text, text, redact=_redacted)]
+                compacted = replace(compacted, text=text, tokens=count_tokens(text), left_out=left)
+                by = self._writer.name
         return ToolsPlan(
             file=self.workspace / COMPACT,
             before=self._bytes(COMPACT),
@@ -127,6 +154,8 @@ class Upkeep:
             compacted=compacted,
             state=self.tools_state(),
             source=str(checksum(self._bytes(TOOLS))),
+            by=by,
+            notes=notes,
         )
 
     def write_tools(self, plan: ToolsPlan, *, force: bool = False) -> Path | None:
@@ -189,7 +218,15 @@ class Upkeep:
     def draft_wisdom(self) -> wisdom.Draft:
         """Collect, distil, and lay a draft on the desk for review; SOUL.md is not touched."""
         collected = wisdom.collect(self.workspace, self.today, redact=_redacted)
-        distilled = wisdom.distil(collected.lessons, embed=self._embed, count_tokens=count_tokens)
+        distilled = wisdom.distil(
+            collected.lessons,
+            # The offline one: the same lessons give the same themes, whichever embedder recall uses.
+            embed=StaticEmbedder().embed,
+            count_tokens=count_tokens,
+            approved=self._approved_patterns(),
+            write=self._writer.write if self._writer else None,
+            writer=self._writer.name if self._writer else "",
+        )
         text = wisdom.rendered([one.text for one in distilled.patterns], str(self.today), len(collected.lessons))
         draft = wisdom.Draft(
             what="wisdom",
@@ -203,6 +240,16 @@ class Upkeep:
         self.desk.lay(draft)
         return draft
 
+    def _approved_patterns(self) -> list[wisdom.Pattern]:
+        """The entries that a person approved and that still stand in SOUL.md."""
+        approved = self.desk.approved("wisdom")
+        standing = wisdom.entries_of(self.present_wisdom())
+        return [
+            wisdom.Pattern(entry, [wisdom.Lesson(one, SOUL) for one in lessons])
+            for entry, lessons in (approved.coverage if approved else {}).items()
+            if entry in standing
+        ]
+
     def wisdom_broken(self, section: str | None = None) -> list[wisdom.Broken]:
         """The rules that a section breaks; by default the one that stands in SOUL.md now."""
         present = self.present_wisdom() if section is None else section
@@ -211,17 +258,6 @@ class Upkeep:
     def present_wisdom(self) -> str:
         """The section of SOUL.md as it is; "" where there is none."""
         return wisdom.found_in(self._text(SOUL) or "")
-
-    def approve_wisdom(self) -> wisdom.Approved:
-        """The draft becomes the section of SOUL.md. Raises ReviewError where it breaks a rule, with the entry."""
-        return self.desk.approve("wisdom", self.workspace / SOUL, self._with_wisdom, day=str(self.today))
-
-    def _with_wisdom(self, soul: bytes | None, draft: wisdom.Draft) -> bytes:
-        if broken := self.wisdom_broken(draft.text):
-            raise ReviewError(" ".join(str(one) for one in broken), hint="Edit it: `foreword wisdom review --edit`.")
-        if soul is None:
-            raise ReviewError(f"There is no {SOUL} in {self.workspace}.", hint="Write one first; wisdom lives in it.")
-        return wisdom.replaced(soul, draft.text)
 
     def wisdom_status(self) -> WisdomStatus:
         """Due monthly, or at 10 new lessons."""
@@ -262,24 +298,89 @@ class Upkeep:
         soul = self._text(SOUL)
         if soul is None:
             raise ReviewError(f"There is no {SOUL} in {self.workspace}.", hint="Name the workspace with --workspace.")
-        section = self.present_wisdom()
-        text = wisdom.tightened(soul, section, count_tokens=count_tokens, max_tokens=wisdom.MAX_SOUL_TOKENS)
-        draft = wisdom.Draft(what="soul", text=text, made=str(self.today), by="extractive")
+        waiting = next((one.text for one in self.desk.waiting() if one.what == "wisdom"), "")
+        section = self.present_wisdom() or waiting
+        notes = []
+        if not section:
+            notes.append(f"There is no wisdom yet; when it comes, it takes up to {wisdom.MAX_TOKENS} tokens.")
+        elif not self.present_wisdom():
+            notes.append("It holds the wisdom that waits for review, too.")
+        tokens, most = count_tokens(soul.strip()), wisdom.MAX_SOUL_TOKENS
+        if tokens <= most and section == self.present_wisdom():
+            text = soul
+            notes.append(f"{SOUL} has {tokens} tokens, which is within {most}: nothing would change.")
+        else:
+            tight = wisdom.tightened(soul, section, count_tokens=count_tokens, max_tokens=most)
+            text = tight.text
+            notes += [f"left out: {one}" for one in tight.left_out]
+        of = checksum(self._bytes(SOUL))
+        draft = wisdom.Draft("soul", text, str(self.today), wisdom.EXTRACTIVE, notes=tuple(notes), of=of)
         self.desk.lay(draft)
         return draft
 
-    def approve_soul(self) -> wisdom.Approved:
-        """The draft becomes SOUL.md. Raises ReviewError where it breaks a rule."""
-        return self.desk.approve("soul", self.workspace / SOUL, self._as_soul, day=str(self.today))
+    # review
 
-    def _as_soul(self, soul: bytes | None, draft: wisdom.Draft) -> bytes:
-        tokens = count_tokens(draft.text.strip())
-        if not draft.text.strip() or tokens > wisdom.MAX_SOUL_TOKENS:
-            raise ReviewError(f"The draft has {tokens} tokens; 1 to {wisdom.MAX_SOUL_TOKENS} are allowed.")
+    def present(self, what: str) -> str:
+        """What a draft would replace."""
+        return self.present_wisdom() if what == "wisdom" else self._text(SOUL) or ""
+
+    def broken(self, draft: wisdom.Draft) -> list[str]:
+        """Why a draft would be refused, one sentence for each entry and rule; [] where it may be approved."""
+        if draft.what == "wisdom":
+            return [str(one) for one in self.wisdom_broken(draft.text)]
+        tokens, section = count_tokens(draft.text.strip()), wisdom.found_in(draft.text)
+        refused = [str(one) for one in self.wisdom_broken(section)] if section else []
+        if self.present_wisdom() and not section:
+            refused.append(f"The draft lacks the section “{wisdom.HEADING}” that {SOUL} has.")
+        if not 0 < tokens <= wisdom.MAX_SOUL_TOKENS:
+            refused.append(f"The draft has {tokens} tokens, and {wisdom.MAX_SOUL_TOKENS} are the most.")
+        return refused
+
+    def coverage(self, draft: wisdom.Draft) -> dict[str, Sequence[str]]:
+        """Which lessons each entry stands for. One that a person reworded keeps those of the entry it was made of; one
+        that is all theirs has none."""
+        if draft.what != "wisdom":
+            return {}
+        found: dict[str, Sequence[str]] = {}
+        for entry in wisdom.entries_of(draft.text):
+            close = get_close_matches(entry, draft.coverage, n=1, cutoff=0.5)
+            if entry != wisdom.LOAD_BEARING:
+                found[entry] = draft.coverage[close[0]] if close else ()
+        return found
+
+    def approval(self, what: str) -> Approval:
+        """What approving would do. Raises ReviewError where no draft waits, or it breaks a rule; entry and rule are
+        named."""
+        before = self._bytes(SOUL)
+        return Approval(what, self.workspace / SOUL, before, self._made_of(before, self.desk.draft(what)))
+
+    def approve(self, approval: Approval) -> wisdom.Approved:
+        """Change SOUL.md as it was shown. Raises ReviewError, and nothing has changed, where the file or the draft is
+        no longer what was looked at."""
+        draft = self.desk.draft(approval.what)
+        if (coverage := self.coverage(draft)) != draft.coverage:
+            self.desk.lay(replace(draft, coverage=coverage))
+
+        def made(before: bytes | None, draft: wisdom.Draft) -> bytes:
+            after = self._made_of(before, draft)
+            if (before, after) != (approval.before, approval.after):
+                raise ReviewError(f"{SOUL} or the draft has changed in the meantime.", hint="Run the command again.")
+            return after
+
+        return self.desk.approve(approval.what, approval.file, made, day=str(self.today))
+
+    def _made_of(self, soul: bytes | None, draft: wisdom.Draft) -> bytes:
+        if broken := self.broken(draft):
+            raise ReviewError(" ".join(broken), hint=f"Edit it: `foreword {draft.what} review --edit`.")
+        if soul is None:
+            raise ReviewError(f"There is no {SOUL} in {self.workspace}.", hint="Write one first; wisdom lives in it.")
+        if draft.what == "wisdom":
+            return wisdom.replaced(soul, draft.text)
+        if draft.of != checksum(soul):
+            raise ReviewError(
+                f"{SOUL} has changed since the draft was made.", hint="Make it again: `foreword soul draft`."
+            )
         return draft.text.encode()
-
-    def _embed(self, texts: Sequence[str]) -> Any:
-        return (self._embedder or StaticEmbedder()).embed(texts)
 
     def _bytes(self, name: str) -> bytes | None:
         try:
@@ -294,3 +395,11 @@ class Upkeep:
 
 def _redacted(text: str) -> str:
     return redact(text).text
+
+
+def _unfenced(answer: str) -> str:
+    """A model's answer without the fence that many put around a file."""
+    lines = answer.strip().splitlines()
+    if len(lines) > 2 and lines[0].startswith("```") and lines[-1].strip() == "```":
+        lines = lines[1:-1]
+    return "\n".join(line.rstrip() for line in lines) + "\n"

@@ -90,6 +90,7 @@ def build() -> argparse.ArgumentParser:
         serving,
         settling,
         teaching,
+        tending,
         tuning,
     )
     from foreword.cli import demo as demonstration
@@ -118,6 +119,7 @@ def build() -> argparse.ArgumentParser:
         serving,
         hosting,
         listing,
+        tending,
         rolling,
         teaching,
         demonstration,

@@ -1,6 +1,6 @@
 """Many lessons in, one reviewed section out."""
 
-from foreword.wisdom.distil import Distilled, Pattern, distil, tightened
+from foreword.wisdom.distil import EXTRACTIVE, Distilled, Pattern, Tightened, distil, tightened
 from foreword.wisdom.lessons import Collected, Lesson, collect
 from foreword.wisdom.review import REVIEW_NEEDED, Approved, Desk, Draft
 from foreword.wisdom.section import (
@@ -18,6 +18,7 @@ from foreword.wisdom.section import (
 )
 
 __all__ = [
+    "EXTRACTIVE",
     "HEADING",
     "LOAD_BEARING",
     "MAX_SOUL_TOKENS",
@@ -31,6 +32,7 @@ __all__ = [
     "Draft",
     "Lesson",
     "Pattern",
+    "Tightened",
     "check",
     "collect",
     "distil",

@@ -65,7 +65,8 @@ def collect(workspace: Path, today: date, *, redact: Callable[[str], str]) -> Co
         if not lessons:
             where = f" under a heading such as “{_SHOWN[name]}”" if heading else ""
             warnings.append(f"{name} holds no lessons{where}.")
-        found |= {one.fingerprint: one for one in reversed(lessons)} | found if lessons else {}
+        for lesson in lessons:
+            found.setdefault(lesson.fingerprint, lesson)
     days = list(_days(workspace, today))
     if not days:
         warnings.append(f"There are no daily notes of the last {DAYS} days in {workspace / 'memory'}.")

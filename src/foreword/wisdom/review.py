@@ -30,7 +30,8 @@ _VERSION = 1
 @dataclass(frozen=True, slots=True)
 class Draft:
     """What waits for a person. `what` is its name on the desk and the verb's; `coverage` tells which lessons each
-    pattern stands for; `lessons` are the fingerprints of all that were looked at."""
+    pattern stands for; `lessons` are the fingerprints of all that were looked at, `of` is the checksum of the file
+    that it would replace as a whole."""
 
     what: str
     text: str
@@ -39,6 +40,7 @@ class Draft:
     notes: Sequence[str] = ()
     coverage: Mapping[str, Sequence[str]] = field(default_factory=dict)
     lessons: Sequence[str] = ()
+    of: str | None = None
     state: str = REVIEW_NEEDED
 
 

@@ -34,7 +34,7 @@ SPECIFICS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "a path or a file",
         re.compile(
             r"(?:~|\.{1,2}|(?<![\w/]))/[\w.-]+(?:/[\w.-]*)*|\b[\w-]+(?:/[\w.-]+){2,}"
-            r"|\b[\w-]+\.(?:md|json5?|ya?ml|toml|py|[cm]?[jt]sx?|sh|env|conf|cfg|ini|db|sqlite|log|txt|csv|html?|sql|plist|service)\b",
+            r"|\b(?:[\w-]+/)*[\w-]+\.(?:md|json5?|ya?ml|toml|py|[cm]?[jt]sx?|sh|env|conf|cfg|ini|db|sqlite|log|txt|csv|html?|sql|plist|service)\b",
             re.I,
         ),
     ),
@@ -55,7 +55,7 @@ SPECIFICS: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
     ("a flag", re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")),
-    ("an identifier", re.compile(r"\b\w+_\w+\b|\b[a-z]+[A-Z]\w*|\b[A-Z]{2,}_\w+|\w+\(\)|#\w*\d\w*|(?<!\w)\$\w+")),
+    ("an identifier", re.compile(r"\b\w+_\w+\b|\b[a-z]+[A-Z]\w*|\b[A-Z]{2,}_\w+|\w+\(\)|(?<!\w)#\w+|(?<!\w)\$\w+")),
     ("a number", re.compile(r"\d+")),
 )
 
@@ -209,3 +209,30 @@ def _headings(lines: Sequence[str]) -> Iterator[tuple[int, tuple[int, str]]]:
 def _is_text(line: str) -> bool:
     """A line that the one below may underline as a heading: neither blank nor of a list, a quote, a table or a rule."""
     return bool(line.strip()) and not line.startswith("    ") and line.lstrip()[0] not in "-*+#>|=`~<_"
+
+
+def prose_of(soul: str) -> list[str]:
+    """SOUL.md without its section of wisdom: headings, list items and paragraphs, each on one line; fences, tables and
+    comments are left out."""
+    lines = re.sub(r"<!--.*?-->", "", soul.removeprefix("\ufeff"), flags=re.S).splitlines()
+    place = _place(lines)
+    if place:
+        lines = lines[: place[0]] + lines[place[1] :]
+    found: list[str] = []
+    fence, fresh = "", True
+    for line in lines:
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+            continue
+        text = line.strip()
+        if fence or not text or text.startswith("|") or set(text) <= {"-", "*", "_", "=", " "}:
+            fresh = True
+            continue
+        item = _ENTRY.match(line)
+        if fresh or item or text.startswith("#") or found[-1].startswith("#"):
+            found.append(" ".join((item[1] if item else text).split()))
+        else:
+            found[-1] += " " + text
+        fresh = False
+    return found
