@@ -47,6 +47,7 @@ from foreword.recent import Answered, Decided, Recent, fingerprint
 from foreword.record import check, check_time, clean, off_the_record, own_words, redact, take
 from foreword.settings import Loaded, Settings, load
 from foreword.store import Draft, Forgotten, Frozen, Mark, SqliteStore, Store, Turn
+from foreword.vaults import Vaults
 from foreword.vectors import Vectors
 
 _BATCH_EVENTS = 256
@@ -150,6 +151,8 @@ class Foreword:
         self._turns = tuple(threading.Lock() for _ in range(_TURN_LOCKS))
         self._recent = Recent()
         self._delivery = Delivery(store, clock)
+        settings = loaded.settings
+        self.vaults = Vaults(store, self._vectors, settings.vaults, recording=settings.record.enabled, clock=clock)
 
     @classmethod
     def open(
@@ -737,9 +740,18 @@ class Foreword:
         texts = {" ".join(memory.text.split()) for memory in memories}
         # The same words may have been an ask: what the receipt kept of it is what the intent left.
         texts |= {kept for memory in memories if (kept := intent(memory.text, self._settings.intent).query)}
+        return self._erase({memory.row for memory in memories}, texts)
+
+    def remove_vault(self, name: str) -> Forgotten:
+        """Forget a vault with all that was made of it, leaving no byte behind; the notes stay as they are. One that was
+        stopped half-way can be done again. Raises UnknownId."""
+        forgotten = self._erase(set(self.vaults.leave(name)), set())
+        self.vaults.drop(name)
+        return forgotten
+
+    def _erase(self, rows: set[int], texts: set[str]) -> Forgotten:
         self._recent.clear()
         compose.forget_counts()
-        rows = {memory.row for memory in memories}
         workspaces = self._delivery.workspaces()
         self._delivery.clear()
         try:

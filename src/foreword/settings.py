@@ -23,7 +23,7 @@ from foreword.lanes import LaneSettings
 from foreword.model import Style
 from foreword.providers import EmbedderSettings, WriterSettings
 from foreword.recall import IntentSettings, RecallSettings
-from foreword.record import GuardSettings, RecordSettings
+from foreword.record import GuardSettings, RecordSettings, VaultSettings
 from foreword.store import StoreSettings
 
 PROJECT_FILE = ".foreword.toml"
@@ -59,6 +59,7 @@ class Settings:
     owner: OwnerSettings = field(default_factory=OwnerSettings)
     record: RecordSettings = field(default_factory=RecordSettings)
     guard: GuardSettings = field(default_factory=GuardSettings)
+    vaults: VaultSettings = field(default_factory=VaultSettings)
     intent: IntentSettings = field(default_factory=IntentSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     gate: GatePolicy = field(default_factory=GatePolicy)

@@ -92,6 +92,7 @@ def build() -> argparse.ArgumentParser:
         teaching,
         tending,
         tuning,
+        vaults,
     )
     from foreword.cli import demo as demonstration
 
@@ -114,6 +115,7 @@ def build() -> argparse.ArgumentParser:
         explaining,
         tuning,
         forgetting,
+        vaults,
         health,
         doctor,
         serving,

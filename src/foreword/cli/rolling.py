@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from foreword.cli.call import Call, Exit
 from foreword.cli.parser import Verbs
 from foreword.cli.screen import count, printable
+from foreword.cli.workspace import add_workspace, workspace_of
 from foreword.errors import BadInput
 from foreword.install import INSTALLERS, Check, installation
 
@@ -35,7 +37,8 @@ def add(verbs: Verbs) -> None:
         example="foreword rollout plan\nforeword rollout apply --to 1 --yes\nforeword rollout rollback --yes",
     )
     parser.add_argument("what", choices=("plan", "apply", "status", "rollback"), help="what to do")
-    _add_workspace(parser)
+    add_workspace(parser)
+    _add_agent(parser)
     parser.add_argument("--to", type=int, choices=range(_LAST + 1), metavar="N", help="apply: the last phase, 0 to 4")
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--yes", action="store_true", help="apply, rollback: do it")
@@ -49,11 +52,11 @@ def add(verbs: Verbs) -> None:
         " when all pass, else 1, also when something is only BLOCKED. Nothing is changed.",
         example="foreword validate --workspace ~/.openclaw/workspace",
     )
-    _add_workspace(parser)
+    add_workspace(parser)
+    _add_agent(parser)
 
 
-def _add_workspace(parser: Any) -> None:
-    parser.add_argument("--workspace", metavar="DIR", default="", help="the agent's workspace; here, by default")
+def _add_agent(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--agent", default="main", metavar="AGENT", help="whose sets count; `main` by default")
 
 
@@ -100,7 +103,7 @@ def _opened(call: Call) -> Iterator[tuple[Rollout, Upkeep]]:
 
     home = Path(os.path.abspath(call.home))
     host = INSTALLERS[_HOST]
-    upkeep = Upkeep.open(home, Path(call.args.workspace or os.getcwd()), call.loaded.settings)
+    upkeep = Upkeep.open(home, workspace_of(call), call.loaded.settings)
     with call.open() as engine:
         yield (
             Rollout(

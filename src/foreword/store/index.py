@@ -245,6 +245,8 @@ class Index:
         self._circle = _Column("i4")
         self._agent = _Column("i4")
         self._project = _Column("i4")
+        self._alive = _Column("?")
+        self._superseded: int | None = None
         self._before = _Column("i4")
         self._after = _Column("i4")
         self._names: dict[str, int] = {"": 0}
@@ -263,7 +265,29 @@ class Index:
         return int(self._row.values[-1]) if self.span else 0
 
     def refresh(self, connection: sqlite3.Connection) -> None:
-        """Read the memories that were written since the last time."""
+        """Read the memories that were written since the last time, and mask those that were superseded."""
+        self._read_new(connection)
+        self._mask_superseded(connection)
+
+    def _mask_superseded(self, connection: sqlite3.Connection) -> None:
+        if self._superseded is None:
+            # What went before the first look is not among the rows.
+            found = connection.execute("SELECT coalesce(max(number), 0) FROM superseded").fetchone()
+            self._superseded = int(found[0])
+            return
+        numbers, memories = _columns(
+            connection.execute("SELECT number, memory FROM superseded WHERE number > ?", (self._superseded,))
+        )
+        if numbers:
+            self._superseded = max(numbers)
+            rows = np.array(memories, np.int64)
+            slots = np.searchsorted(self._row.values, rows)
+            known = slots < self.span
+            slots, rows = slots[known], rows[known]
+            self._alive.values[slots[self._row.values[slots] == rows]] = False
+            self._views.clear()
+
+    def _read_new(self, connection: sqlite3.Connection) -> None:
         number, session, length, at, origin, audience, circle, agent, project, words = _columns(
             connection.execute(
                 "SELECT m.row, coalesce(m.session, -1), m.length, m.at, m.origin, m.audience, m.circle, m.agent,"
@@ -280,6 +304,7 @@ class Index:
         self._at.extend(np.array(at, np.float64))
         self._by_person.extend(np.array([one in _BY_PERSON for one in origin], np.bool_))
         self._audience.extend(np.array(audience, np.uint8))
+        self._alive.extend(np.ones(len(number), np.bool_))
         for column, texts in ((self._circle, circle), (self._agent, agent), (self._project, project)):
             column.extend(np.array(self._codes(texts), np.int32))
         self._link(first, session)
@@ -348,7 +373,7 @@ class Index:
 
     def _mask(self, scope: Scope) -> NDArray[np.bool_]:
         """The rule of who may see what, in one place for the whole index (and once more in SQL, for single rows)."""
-        mask: NDArray[np.bool_] = self._audience.values >= int(scope.audience)
+        mask: NDArray[np.bool_] = (self._audience.values >= int(scope.audience)) & self._alive.values
         if scope.audience is not Audience.PRIVATE:
             mask &= self._is(self._circle, scope.circle)
         if not scope.every_agent:

@@ -15,19 +15,23 @@ from foreword.model import Audience, Feedback, Kind, Memory, Origin, Scope, Sess
 from foreword.store.connection import FILE_NAME, Connections
 from foreword.store.contract import Census, Draft, Floats, Forgotten, Frozen, LaneFile, Mark, Turn, Written
 from foreword.store.index import Index, IndexView, pack_vector, pack_words
+from foreword.store.vaults import VaultRows
 
 _MEMORY = (
     "m.row, m.kind, m.origin, m.audience, m.circle, m.agent, coalesce(s.key, ''), m.project, m.channel, m.sender, m.at,"
     " m.source_id, m.type, m.title, m.files, m.concepts, m.decisions, m.tokens, m.text"
     " FROM memory AS m LEFT JOIN session AS s ON s.row = m.session"
 )
-_NOW = "SELECT coalesce((SELECT max(row) FROM memory), 0), (SELECT value FROM counter WHERE name = 'forgets')"
+_NOW = (
+    "SELECT coalesce((SELECT max(row) FROM memory), 0),"
+    " (SELECT sum(value) FROM counter WHERE name IN ('forgets', 'supersedes'))"
+)
 # A receipt quotes a short text only when it is the whole ask; a longer one also when it is a part of it.
 _QUOTABLE_CHARS = 12
 _UNSWEPT = "Memories were forgotten, but the file still holds traces of them, because another process is reading it."
 
 
-class SqliteStore:
+class SqliteStore(VaultRows):
     def __init__(self, home: Path) -> None:
         self.path = home / FILE_NAME
         self._connections = Connections(self.path)
@@ -54,7 +58,8 @@ class SqliteStore:
                 )
         return written
 
-    def _add_one(self, connection: sqlite3.Connection, draft: Draft, session: int | None) -> Written:
+    @staticmethod
+    def _add_one(connection: sqlite3.Connection, draft: Draft, session: int | None) -> Written:
         known = connection.execute("SELECT row FROM memory WHERE fingerprint = ?", (draft.fingerprint,)).fetchone()
         if known:
             return Written(int(known[0]), created=False)
@@ -89,7 +94,7 @@ class SqliteStore:
         ).fetchone()[0]
         connection.execute("INSERT INTO word VALUES (?, ?)", (row, pack_words(draft.words, draft.counts)))
         if draft.vectors is not None:
-            self._add_vectors(connection, draft.model, row, draft.vectors)
+            SqliteStore._add_vectors(connection, draft.model, row, draft.vectors)
             connection.execute(
                 "INSERT INTO embedded SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM memory WHERE row < ?2)"
                 " ON CONFLICT DO NOTHING",
@@ -149,6 +154,8 @@ class SqliteStore:
                 f" AND {_under('session.key', 'workspace.key')})"
             )
             connection.execute("UPDATE counter SET value = value + 1 WHERE name = 'forgets'")
+            # Every index is read anew now, so none needs to be told.
+            connection.execute("DELETE FROM superseded")
             connection.execute("UPDATE counter SET value = 1 WHERE name = 'unswept'")
         self._sweep()
         return Forgotten(gone, len(touched))
