@@ -66,10 +66,10 @@ class Place:
         """A person has looked at the drafts: the wisdom is taken, SOUL.md written by hand from its draft."""
         desk = self.upkeep.desk
         if any(one.what == "wisdom" for one in desk.waiting()):
-            self.upkeep.approve_wisdom()
+            self.upkeep.approve(self.upkeep.approval("wisdom"))
         if any(one.what == "soul" for one in desk.waiting()):
             self.upkeep.draft_soul()
-            self.upkeep.approve_soul()
+            self.upkeep.approve(self.upkeep.approval("soul"))
 
     def all_the_way(self) -> Rollout:
         grown.index(self.engine, self.workspace)

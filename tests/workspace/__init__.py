@@ -7,8 +7,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from pathlib import Path
 
-from foreword import Event, Foreword
-from foreword.model import Kind
+from foreword import Foreword
 
 _HERE = Path(__file__).parent
 
@@ -95,6 +94,24 @@ _DAYS = (
     ("Sanderling", "a label was printed on the wrong roll", "the size was lost at the short power cut",
      "the queue asks the printer for its size before every batch of more than twelve"),
 )  # fmt: skip
+_SMALL = (
+    "The glazier measured the loft window and wrote 114 centimetres on the frame.",
+    "The swallow box at the gate was cleaned; two ringed feathers are in the drawer marked 6b.",
+    "Forty-one jars of quince went to the cellar shelf, the last with a cracked lid, batch q17.",
+    "The ladder was lent to the sailmaker until the regatta, ticket 3308.",
+    "A hedgehog sleeps below the woodpile; nothing is stacked there before April, sign w9.",
+    "The tide table for the quay came as a poster and hangs beside locker 212.",
+    "Somebody returned the missing trombone case at the bakery; it stands under coat hook 27.",
+    "The chimney cowl rattled in the gale and got a brass screw, size m8.",
+    "The violin teacher asked for silence on Thursdays between practice rooms 4a and the yard.",
+    "Moths were found in the felt of the pigeonholes, so cedar chips lie in compartment 19c.",
+    "The ferry's brass bell was polished for the anniversary and weighs 18kg.",
+    "A mason repointed the garden steps with lime and left half a sack, label nhl35.",
+    "The telescope on the landing was collimated again and shows Saturn at magnification x140.",
+    "Rhubarb crowns were divided and planted along the eastern fence in bed e3.",
+    "The clockmaker took the hall pendulum away and promised it for the solstice, receipt 7714.",
+    "Knitting patterns of the choir were scanned at the counter into folder kn-52.",
+)
 _DAY_LESSONS = (
     "Check a list against what is on the shelf before correcting the list.",
     "Look at the last power cut before looking at the code.",
@@ -122,15 +139,10 @@ def grow(folder: Path, today: date) -> dict[str, str]:
 
 
 def index(engine: Foreword, folder: Path) -> None:
-    """Make what is looked up searchable, a paragraph or a list at a time."""
-    for file in [folder / "MEMORY.md", folder / "TOOLS.md", *sorted((folder / "memory").glob("*.md"))]:
-        title = ""
-        for number, part in enumerate(file.read_text("utf-8").split("\n\n")):
-            if part.startswith("#"):
-                title = part.lstrip("# ")
-                continue
-            source = f"{file.relative_to(folder)}:{number}"
-            engine.record(Event(part, kind=Kind.CHUNK, title=title, files=(str(file),), source_id=source))
+    """Make it a vault, as `foreword vault add` does."""
+    vault = engine.vaults.proposed(str(folder))
+    engine.vaults.add(vault)
+    assert engine.vaults.bring_up_to_date(vault).added
 
 
 def _memory() -> str:
@@ -198,6 +210,7 @@ looked alike and was another.
 - {house}: {how}. Looked at again today, and it is as written.
 - Two parcels for the shop at the side door, one for the house.
 - The evening list was read aloud once; nobody asked for it twice.
+- {_SMALL[number % len(_SMALL)]}
 
 ## Lessons
 

@@ -249,5 +249,5 @@ def _standing(standing: Standing) -> dict[str, Any]:
 def _saving(standing: Standing) -> Iterator[str]:
     for kind in ("main_session", "forum_topic"):
         before, now = standing.before[kind], standing.now[kind]
-        share = f", {(before - now) / before:.0%} less" if before else ""
+        share = f", {abs(before - now) / before:.0%} {'less' if now <= before else 'more'}" if before else ""
         yield f"{kind:<13} {count(before, 'token')} before, {now:,} now{share}"

@@ -10,6 +10,7 @@ checkpoint holds. Killed anywhere, `apply` goes on and `rollback` puts everythin
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -306,14 +307,23 @@ class Rollout:
     def search(self, text: str) -> list[probes.Row]:
         """As the agent's own main session has it."""
         found = self._engine.search(text, limit=_SEARCHED, session=f"agent:{self.agent}:main", agent=self.agent)
-        return [probes.Row(one.memory.files, one.memory.text) for one in found]
+        # A chunk names its file as its vault does.
+        folders = {f"vault:{one.name}": one.path for one in self._engine.vaults.all()}
+        return [
+            probes.Row(
+                [os.path.join(folders.get(one.memory.channel, ""), file) for file in one.memory.files], one.memory.text
+            )
+            for one in found
+        ]
 
     def _decided(self) -> Check:
         waiting = [one.what for one in self._upkeep.desk.waiting() if one.what in ("wisdom", "soul")]
         if not waiting:
             return Check("drafts", "ok", "no draft waits for a decision")
         what = waiting[0]
-        step = f"`foreword {what} approve`, or `foreword {what} reject`"
+        stale = what == "soul" and self._upkeep.present_wisdom().strip() not in self._upkeep.desk.draft(what).text
+        before = "`foreword soul draft`, for the wisdom has changed since; then " if stale else ""
+        step = f"{before}`foreword {what} approve`, or `foreword {what} reject`"
         return Check("drafts", "fail", f"The draft of {' and of '.join(waiting)} waits for your decision.", step)
 
     def _told_where(self) -> Check:

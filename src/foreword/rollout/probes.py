@@ -36,7 +36,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A result as far as a probe looks at it: which files it came from, and its text."""
+    """A result as far as a probe looks at it: which files it came from, by their whole paths, and its text."""
 
     files: Sequence[str]
     text: str
@@ -98,9 +98,9 @@ def _of(workspace: Path, files: Sequence[str]) -> str:
     """The file within the workspace that a result came from, "" where it came from none."""
     real = workspace.resolve()
     for one in files:
-        path = Path(one) if Path(one).is_absolute() else real / one
-        if path.resolve().is_relative_to(real):
-            return str(path.resolve().relative_to(real))
+        path = Path(one).resolve()
+        if Path(one).is_absolute() and path.is_relative_to(real):
+            return str(path.relative_to(real))
     return ""
 
 
