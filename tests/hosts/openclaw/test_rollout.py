@@ -68,8 +68,8 @@ def tree(host: Gateway) -> dict[str, tuple[bytes, int]]:
     return {str(one): (one.read_bytes(), stat.S_IMODE(one.stat().st_mode)) for one in (*files, *settings)}
 
 
-def topic(host: Gateway, text: str) -> dict[str, int]:
-    return sent(host.write(f"@claw_bot {text}", OWNER, chat=-100777, topic=42).request, host.workspace)
+def topic(host: Gateway, text: str, number: int) -> dict[str, int]:
+    return sent(host.write(f"@claw_bot {text}", OWNER, chat=-100777, topic=number).request, host.workspace)
 
 
 @pytest.mark.proves("T9", "T11", "T1", "T3")
@@ -79,7 +79,7 @@ def test_twelve_thousand_tokens_become_five_hundred_and_come_back_to_the_byte(ho
     first = sent(host.turn("What is on for today?", "main").request, host.workspace)
     assert set(first) == {"AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "MEMORY.md"}
     assert sum(first.values()) > 6_000
-    assert sum(topic(host, "what is on for today?").values()) > 2_000
+    assert sum(topic(host, "what is on for today?", 42).values()) > 2_000
     before = tree(host)
 
     where = ("--workspace", str(host.workspace))
@@ -100,7 +100,7 @@ def test_twelve_thousand_tokens_become_five_hundred_and_come_back_to_the_byte(ho
     main = sent(host.turn("What is on for the week?", "main").request, host.workspace)
     assert set(main) == {"SOUL.md", "USER.md", "TOOLS_COMPACT.md"}
     assert sum(main.values()) <= 500
-    grouped = topic(host, "what is on for the week?")
+    grouped = topic(host, "what is on for the week?", 43)
     assert set(grouped) == {"SOUL.md", "TOOLS_COMPACT.md"}
     assert sum(grouped.values()) <= 500
     assert set(sent(host.subagent("Count the jars in the cellar.", "main"), host.workspace)) == {"SOUL.md"}
