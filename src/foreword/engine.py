@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from foreword import bootstrap, compose, gate, lanes, receipts
+from foreword import bootstrap, compose, gate, lanes, receipts, upkeep
 from foreword.classify import topic_of
 from foreword.delivery import Delivery
 from foreword.errors import BadInput, ProviderError, UnknownId
@@ -146,6 +146,7 @@ class Foreword:
         self._settings = loaded.settings
         self._settings_hash = hash(loaded.settings)
         self._clock = clock
+        self._home: Path | None = None
         self._vectors = Vectors(store, embedder, deadline_ms=loaded.settings.embedder.deadline_ms)
         # Two asks of one session at once must not both be given the same memory; other sessions need not wait.
         self._turns = tuple(threading.Lock() for _ in range(_TURN_LOCKS))
@@ -167,6 +168,7 @@ class Foreword:
         folder = Path(home or loaded.settings.store.home).expanduser()
         embedder = open_embedder(loaded.settings.embedder, os.environ)
         opened = cls(SqliteStore(folder), loaded, embedder, clock=clock)
+        opened._home = folder
         opened._vectors.follow()
         return opened
 
@@ -615,13 +617,14 @@ class Foreword:
         # now. So it is never read here: what is for this turn goes beside the message.
         beside = [name for name in chosen.names if lanes.is_context_file(name)]
         wanted = dict.fromkeys(name for name in (*loaded, *chosen.names) if name not in beside)
+        stale = self._refreshed(folder) if upkeep.COMPACT in wanted else ""
         present = {one.name: one for one in bootstrap.read(folder, wanted)}
         reason = chosen.reason + "".join(f"; what {name} would hold comes beside the message" for name in beside)
         found = [present[name] for name in dict.fromkeys(chosen.names) if name in present]
         shed = self._shed(place, {one.name: one.text for one in found if one.text is not None}) if settings.shed else {}
         reason += "".join(f"; {name} was used by saying {fact}, and is not sent again" for name, fact in shed.items())
         found = [one for one in found if one.name not in shed]
-        problems = [one.problem for one in present.values() if one.problem] + warnings
+        problems = [one.problem for one in present.values() if one.problem] + [*warnings, *filter(None, [stale])]
         return WorkspaceFiles(
             kind=kind,
             enabled=True,
@@ -643,6 +646,12 @@ class Foreword:
         said = [bootstrap.Said(one.at, one.text, one.origin is Origin.AGENT) for one in messages]
         pause_s = self._settings.bootstrap.shed_pause_minutes * 60
         return bootstrap.used(files, said, now=self._clock(), pause_s=pause_s)
+
+    def _refreshed(self, workspace: Path) -> str:
+        """Why TOOLS_COMPACT.md is older than TOOLS.md, where it is and could not be made again; else ""."""
+        if self._home is None or not workspace.is_dir():
+            return ""
+        return upkeep.Upkeep(self._home, workspace, clock=self._clock).refresh_tools()
 
     def context(self, session: str, workspace: str | Path, **where: Unpack[Where]) -> WorkspaceContext:
         """What a session of this kind pays for its workspace files: as the host gives them by itself, and as the sets

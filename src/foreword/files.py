@@ -27,12 +27,12 @@ def replace_file(file: Path, data: bytes, *, mode: int) -> None:
         raise
 
 
-def sweep(file: Path) -> None:
-    """Take away what processes that were killed while they replaced this file have left beside it."""
-    if file.parent.is_dir():
-        for one in file.parent.iterdir():
-            if one.name.startswith(f".{file.name}.") and one.name.endswith(_NEW):
-                one.unlink(missing_ok=True)
+def sweep(folder: Path, name: str = "") -> None:
+    """Take away what processes that were killed while they replaced a file have left beside it; beside all of them
+    without a name. Only who is alone in replacing it may call this."""
+    for one in folder.iterdir() if folder.is_dir() else ():
+        if one.name.startswith(f".{name}") and one.name.endswith(_NEW):
+            one.unlink(missing_ok=True)
 
 
 def make_private(folder: Path) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 from foreword import bootstrap, wisdom
 from foreword.compose import count_tokens
 from foreword.errors import BadInput, ProviderError, ReviewError
-from foreword.files import checksum, make_private, replace_file, workspace_slug
+from foreword.files import checksum, make_private, replace_file, sweep, workspace_slug
 from foreword.providers import StaticEmbedder, Writer, open_writer
 from foreword.record import redact
 from foreword.settings import Settings
@@ -131,22 +131,25 @@ class Upkeep:
         source = self._text(TOOLS)
         if source is None:
             raise ReviewError(f"There is no {TOOLS} in {self.workspace}.", hint="Name the workspace with --workspace.")
+        return self._planned(source, writer=self._writer)
+
+    def _planned(self, source: str, *, writer: Writer | None) -> ToolsPlan:
         compacted = bootstrap.compact(source, count_tokens=count_tokens, redact=_redacted)
         by, notes = wisdom.EXTRACTIVE, list[str]()
-        if self._writer:
+        if writer:
             try:
                 text = _unfenced(
-                    self._writer.write(bootstrap.TOOLS_INSTRUCTIONS, bootstrap.without_secrets(source, _redacted))
+                    writer.write(bootstrap.TOOLS_INSTRUCTIONS, bootstrap.without_secrets(source, _redacted))
                 )
                 why = bootstrap.refused(text, source, compacted, count_tokens=count_tokens, redact=_redacted)
             except ProviderError as error:
                 text, why = "", str(error).rstrip(".")
             if why:
-                notes.append(f"The draft of {self._writer.name} was not taken: {why}. The file's own words stand.")
+                notes.append(f"The draft of {writer.name} was not taken: {why}. The file's own words stand.")
             else:
                 left = [one for one in compacted.left_out if bootstrap.missing(one.text, text, redact=_redacted)]
                 compacted = replace(compacted, text=text, tokens=count_tokens(text), left_out=left)
-                by = self._writer.name
+                by = writer.name
         return ToolsPlan(
             file=self.workspace / COMPACT,
             before=self._bytes(COMPACT),
@@ -169,6 +172,7 @@ class Upkeep:
         if self._bytes(COMPACT) != plan.before:
             raise ReviewError(f"{plan.file} has changed in the meantime.", hint="Run the command again.")
         make_private(self.folder)
+        sweep(plan.file.resolve().parent, COMPACT)
         copy = None
         if plan.changes and plan.before is not None:
             copy = self.folder / f"before-{str(checksum(plan.before))[:12]}-{COMPACT}"
@@ -202,6 +206,22 @@ class Upkeep:
         if not made:
             return ToolsState(False, True, f"{COMPACT} was not made by Foreword")
         return ToolsState(False, not ours, f"{TOOLS} has changed since {COMPACT} was made")
+
+    def refresh_tools(self) -> str:
+        """Make TOOLS_COMPACT.md again where TOOLS.md has changed, if a person once had it made here and it was left as
+        it is since. Never asks the writer, and never raises for the workspace: answers what went wrong, or ""."""
+        made = self._made()
+        try:
+            if not made or checksum(self._bytes(TOOLS)) in (None, made.get("source")):
+                return ""
+            state = self.tools_state()
+            if state.edited:
+                return f"{_sentence(state.reason)} Run `foreword tools compact --force` to make it again."
+            if not state.fresh:
+                self.write_tools(self._planned(str(self._text(TOOLS)), writer=None))
+        except (OSError, ReviewError) as error:
+            return f"{COMPACT} could not be made again: {error}"
+        return ""
 
     def _made(self) -> dict[str, Any]:
         try:
@@ -403,3 +423,7 @@ def _unfenced(answer: str) -> str:
     if len(lines) > 2 and lines[0].startswith("```") and lines[-1].strip() == "```":
         lines = lines[1:-1]
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _sentence(reason: str) -> str:
+    return f"{reason[:1].upper()}{reason[1:]}."

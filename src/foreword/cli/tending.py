@@ -1,4 +1,4 @@
-"""tools, wisdom, soul: the workspace files that cost on every turn, made shorter, and changed only as a person agrees."""
+"""tools, wisdom, soul: the workspace files that cost on every turn, made shorter, and changed as a person agrees."""
 
 from __future__ import annotations
 
@@ -105,6 +105,7 @@ def tools(call: Call) -> int:
     copy = upkeep.write_tools(plan, force=call.args.force)
     lines = [f"changed  {plan.file}" if plan.changes else f"{plan.file} is as it should be already."]
     lines += [f"kept     {copy}, as it was"] if copy else []
+    lines.append("It is made again when TOOLS.md changes, at the start of a session, while you leave it as it is.")
     call.answer({**data, "written": plan.changes, "copy": str(copy) if copy else None}, [*lines, *_tools_report(plan)])
     return Exit.OK
 

@@ -235,7 +235,7 @@ class Installation:
             for one in changed:
                 self._as_planned(one)
             for one in changed:
-                sweep(one.file.resolve())
+                sweep(one.file.resolve().parent, one.file.resolve().name)
                 self._files[one.file] = self._noted(one)
             self._write_record(about)
             for one in changed:
@@ -299,7 +299,7 @@ class Installation:
             plan = self.undoing()
             folders: list[str] = []
             for one in plan:
-                sweep(one.file.resolve())
+                sweep(one.file.resolve().parent, one.file.resolve().name)
                 if one.said == ASIDE and one.before is not None:
                     self._put_aside(one.file, one.before)
                 if one.changes or one.mode is not None:

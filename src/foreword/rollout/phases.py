@@ -106,6 +106,8 @@ class Rollout:
         self.kept = Installation(home / FOLDER / workspace_slug(self.workspace), whole=True)
         self._engine = engine
         self._upkeep = upkeep
+        # Of its own words alone: what a model writes differs each time it is asked, and a plan must not.
+        self._tools = Upkeep(home, upkeep.workspace, clock=clock)
         self._settings_file = settings_file
         self._reload = reload
         self._host = host
@@ -182,7 +184,7 @@ class Rollout:
             self._draft_soul_anew()
         if number == LAST and self._has(TOOLS):
             # Written already: this tells the upkeep of TOOLS_COMPACT.md that it is Foreword's own.
-            self._upkeep.write_tools(self._upkeep.plan_tools())
+            self._tools.write_tools(self._tools.plan_tools())
         if problems := self._checkpoint(number):
             raise RolloutError(
                 f"Phase {number} is in place, but {problems[0]}.",
@@ -342,11 +344,11 @@ class Rollout:
     def _compacted(self) -> Check:
         if not self._has(TOOLS):
             return Check("tools", "ok", f"there is no {TOOLS} to be compacted")
-        state = self._upkeep.tools_state()
+        state = self._tools.tools_state()
         if state.edited and not state.fresh:
             found = f"{COMPACT} was written by hand, and is not replaced: {state.reason}."
             return Check("tools", "fail", found, "`foreword tools compact --force`")
-        left = self._upkeep.plan_tools().compacted.left_out
+        left = self._tools.plan_tools().compacted.left_out
         if left:
             return Check("tools", "warn", f"{COMPACT} has no room for {len(left)} facts; {TOOLS} keeps them")
         return Check("tools", "ok", f"{COMPACT} will hold every fact of {TOOLS}")
@@ -384,7 +386,7 @@ class Rollout:
         return [Change(file, before, wisdom.replaced(before, section), prose=True)]
 
     def _compact(self) -> list[Change]:
-        plan = self._upkeep.plan_tools()
+        plan = self._tools.plan_tools()
         if not plan.changes or plan.state.edited:
             return []
         return [Change(plan.file, plan.before, plan.after, prose=True)]

@@ -123,19 +123,19 @@ def _tools(workspace: Path, upkeep: Upkeep) -> Criterion:
     (present,) = bootstrap.read(workspace, [COMPACT])
     if present.text is None:
         return Criterion("tools", State.FAIL, present.problem or f"there is no {COMPACT}", "`foreword tools compact`")
-    plan = upkeep.plan_tools()
+    state = upkeep.tools_state()
     source = (workspace / TOOLS).read_text("utf-8-sig", errors="replace")
     lost = bootstrap.missing(source, present.text, redact=lambda text: redact(text).text)
     tokens = count_tokens(present.text)
-    evidence = f"{tokens} tokens of {plan.compacted.source_tokens}"
+    evidence = f"{tokens} tokens of {count_tokens(source)}"
     if tokens > bootstrap.MAX_TOOLS_TOKENS:
         return Criterion("tools", State.FAIL, f"{evidence}, more than {bootstrap.MAX_TOOLS_TOKENS}", _shorter(COMPACT))
     if lost:
         shown = ", ".join(lost[:5])
         return Criterion("tools", State.FAIL, f"{evidence}; lost: {shown}", f"Shorten {TOOLS}, or move a section out.")
-    if not plan.state.fresh:
-        return Criterion("tools", State.FAIL, f"{evidence}; {plan.state.reason}", "`foreword tools compact`")
-    return Criterion("tools", State.PASS, f"{evidence}, every fact kept; {plan.state.reason}")
+    if not state.fresh:
+        return Criterion("tools", State.FAIL, f"{evidence}; {state.reason}", "`foreword tools compact`")
+    return Criterion("tools", State.PASS, f"{evidence}, every fact kept; {state.reason}")
 
 
 def _wisdom(workspace: Path, upkeep: Upkeep) -> Criterion:

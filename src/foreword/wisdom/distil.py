@@ -257,8 +257,8 @@ _NARRATIVE = re.compile(
 )
 # By these any two pieces of advice would be alike.
 _TELLS_NOTHING = frozenset(
-    """always never keep make use do don't not be before after when if first then every only one any all it its them the a
-    an to of in on at for with and or also than instead most you we i your our same""".split()
+    """always never keep make use do don't not be before after when if first then every only one any all it its them the
+    a an to of in on at for with and or also than instead most you we i your our same""".split()
 )
 _EVERYWHERE = frozenset("always never befor after when with that this from into only every without their there".split())
 _HANGING = frozenset(

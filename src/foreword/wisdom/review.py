@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from foreword.errors import ReviewError
-from foreword.files import checksum, make_private, replace_file
+from foreword.files import checksum, make_private, replace_file, sweep
 
 REVIEW_NEEDED = "REVIEW NEEDED"
 _STATE = "desk.json"
@@ -152,6 +152,7 @@ class Desk:
         if applying is None:
             return
         file = Path(applying.pop("file"))
+        sweep(file.parent, file.name)
         present = checksum(file.read_bytes()) if file.exists() else None
         state["applying"] = None
         if present == applying["after"]:
@@ -184,6 +185,7 @@ class Desk:
         number = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(number, fcntl.LOCK_EX)
+            sweep(self.folder)
             self._settle()
             yield
         finally:
