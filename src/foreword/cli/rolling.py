@@ -127,22 +127,25 @@ def _plan(call: Call, found: Rollout) -> int:
 
 
 def _apply(call: Call, found: Rollout) -> int:
+    from foreword.rollout import TITLES
+
     to = _LAST if call.args.to is None else call.args.to
-    due = [one for one in found.phases() if not one.done and one.number <= to]
+    if found.phase >= to:
+        data: dict[str, Any] = {"applied": [], "stopped_at": None, "missing": [], "dry_run": not call.args.yes}
+        call.answer(data, [f"Phase {found.phase} is done; nothing is left to apply."])
+        return Exit.OK
     if not call.args.yes:
+        due = [one for one in found.phases() if not one.done and one.number <= to]
+        then = f"Nothing was changed. To apply it: foreword rollout apply{f' --to {to}' if to < _LAST else ''} --yes"
         data = {"phases": [_document(one) for one in due], "applied": [], "dry_run": True}
-        lines = [*_shown(due), "Nothing was changed. To apply it: foreword rollout apply --yes"] if due else []
-        call.answer(data, lines or [f"Phase {found.phase} is done; nothing is left to apply."])
+        call.answer(data, [*_shown(due), then])
         return Exit.OK
     progress = found.apply(to)
     standing = found.standing()
-    lines = [f"phase {number}  {due[0].title if not due else _title(due, number)}: done" for number in progress.done]
+    lines = [f"phase {number}  {TITLES[number]}: done" for number in progress.done]
     if progress.stopped_at is not None:
-        lines += [
-            f"phase {progress.stopped_at}  {_title(due, progress.stopped_at)}: may not start",
-            *_checks(progress.missing),
-        ]
-    lines += ["", *_saving(standing)] if progress.done or not due else []
+        lines.append(f"phase {progress.stopped_at}  {TITLES[progress.stopped_at]}: may not start")
+        lines += _checks(progress.missing)
     data = {
         "applied": list(progress.done),
         "stopped_at": progress.stopped_at,
@@ -150,12 +153,8 @@ def _apply(call: Call, found: Rollout) -> int:
         "dry_run": False,
         **_standing(standing),
     }
-    call.answer(data, lines or [f"Phase {found.phase} is done; nothing is left to apply."])
+    call.answer(data, [*lines, "", *_saving(standing)])
     return Exit.NO if progress.missing else Exit.OK
-
-
-def _title(phases: Sequence[Phase], number: int) -> str:
-    return next(one.title for one in phases if one.number == number)
 
 
 def _status(call: Call, found: Rollout) -> int:
