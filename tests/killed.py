@@ -2,8 +2,9 @@
 
 Every write that Python makes announces itself to an audit hook before it is made: opening a file to write, renaming,
 removing, changing a mode, making and removing a folder. `fsync` does not, and is wrapped. So the places are counted by
-the work itself and none is left out; the child is killed there by SIGKILL, in the middle of what it was about to do. At
-an `fsync` the file loses its second half first, as after a power cut.
+the work itself and none is left out; the child is killed there by SIGKILL, in the middle of what it was about to do.
+Where a file may be half written at that moment, it is: at an `fsync`, and once more after a file that exists is opened
+to be written anew, its second half is cut off first.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ _WRITES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.tru
 
 # What is watched begins when the work calls what it is handed.
 Work = Callable[[Callable[[], None]], object]
+Tear = Callable[[], None]
 
 
 def done(work: Work) -> None:
@@ -33,7 +34,10 @@ def writes(work: Work, folder: Path) -> list[str]:
     """What the work writes below the folder, in order; it is done to its end in a child."""
     log = folder.with_name(f"{folder.name}.writes")
     with log.open("w") as told:
-        tell = partial(print, file=told, flush=True)
+
+        def tell(what: str, _: Tear | None) -> None:
+            print(what, file=told, flush=True)
+
         assert _in_a_child(lambda: work(lambda: _watch(folder, tell))) == 0
     return log.read_text().splitlines()
 
@@ -42,9 +46,11 @@ def killed(work: Work, folder: Path, at: int) -> None:
     """The work in a child that is killed at its write number `at`."""
     seen = 0
 
-    def counted(_: str) -> None:
+    def counted(_: str, tear: Tear | None) -> None:
         nonlocal seen
         if seen == at:
+            if tear:
+                tear()
             os.kill(os.getpid(), signal.SIGKILL)
         seen += 1
 
@@ -52,32 +58,39 @@ def killed(work: Work, folder: Path, at: int) -> None:
     assert ended == -signal.SIGKILL, f"it was to be killed at write {at}"
 
 
-def _watch(folder: Path, tell: Callable[[str], None]) -> None:
+def _watch(folder: Path, tell: Callable[[str, Tear | None], None]) -> None:
     """For the rest of this process."""
     inside = f"{folder.resolve()}{os.sep}"
     sync = os.fsync
+    tearing = False
 
     def heard(event: str, args: tuple[Any, ...]) -> None:
+        path, flags = args[0] if args else None, 0
         if event == "open":
-            path, _, flags = args
-            if not isinstance(flags, int) or not flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            flags = args[2] if isinstance(args[2], int) else 0
+            if not flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
                 return
-        elif event in _WRITES:
-            path = args[0]
-        else:
+        elif event not in _WRITES:
             return
-        if isinstance(path, str | bytes | os.PathLike) and os.fsdecode(path).startswith(inside):
-            tell(f"{event} {os.path.relpath(os.fsdecode(path), folder)}")
+        if tearing or not isinstance(path, str | bytes | os.PathLike):
+            return
+        name = os.fsdecode(path)
+        if name.startswith(inside):
+            what = f"{event} {os.path.relpath(name, folder)}"
+            tell(what, None)
+            if flags & os.O_TRUNC and os.path.exists(name):
+                tell(f"{what}, half written", lambda: halve(name, os.path.getsize(name)))
 
-    def torn(descriptor: int) -> None:
-        size = os.fstat(descriptor).st_size
-        whole = os.pread(descriptor, size, 0) if size else b""
-        os.ftruncate(descriptor, size // 2)
-        tell("os.fsync")
-        os.pwrite(descriptor, whole[size // 2 :], size // 2)
+    def halve(file: str | int, size: int) -> None:
+        nonlocal tearing
+        tearing = True
+        os.truncate(file, size // 2)
+
+    def synced(descriptor: int) -> None:
+        tell("os.fsync", lambda: halve(descriptor, os.fstat(descriptor).st_size))
         sync(descriptor)
 
-    os.fsync = torn
+    os.fsync = synced
     sys.addaudithook(heard)
 
 
