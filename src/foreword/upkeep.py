@@ -21,7 +21,7 @@ from typing import Any
 from foreword import bootstrap, wisdom
 from foreword.compose import count_tokens
 from foreword.errors import BadInput, ProviderError, ReviewError
-from foreword.files import checksum, make_private, replace_file, sweep, workspace_slug
+from foreword.files import checksum, replace_file, sweep, workspace_slug
 from foreword.providers import StaticEmbedder, Writer, open_writer
 from foreword.record import redact
 from foreword.settings import Settings
@@ -169,22 +169,22 @@ class Upkeep:
             raise ReviewError(
                 f"{plan.file} was written or edited by hand.", hint="Give --force to replace it; a copy is kept."
             )
-        if self._bytes(COMPACT) != plan.before:
-            raise ReviewError(f"{plan.file} has changed in the meantime.", hint="Run the command again.")
-        make_private(self.folder)
-        sweep(plan.file.resolve().parent, COMPACT)
-        copy = None
-        if plan.changes and plan.before is not None:
-            copy = self.folder / f"before-{str(checksum(plan.before))[:12]}-{COMPACT}"
-            replace_file(copy, plan.before, mode=0o600)
-        made = {"source": plan.source, "made": checksum(plan.after)}
-        if plan.changes:
-            real = plan.file.resolve()
-            mode = stat.S_IMODE(real.stat().st_mode) if plan.before is not None else 0o644
-            # Both are noted before the file: whichever is found there after a crash is known to be ours.
-            self._note_made({**made, "earlier": checksum(plan.before) if not plan.state.edited else None})
-            replace_file(real, plan.after, mode=mode)
-        self._note_made({**made, "earlier": None})
+        with self.desk.alone():
+            if self._bytes(COMPACT) != plan.before:
+                raise ReviewError(f"{plan.file} has changed in the meantime.", hint="Run the command again.")
+            sweep(plan.file.resolve().parent, COMPACT)
+            copy = None
+            if plan.changes and plan.before is not None:
+                copy = self.folder / f"before-{str(checksum(plan.before))[:12]}-{COMPACT}"
+                replace_file(copy, plan.before, mode=0o600)
+            made = {"source": plan.source, "made": checksum(plan.after)}
+            if plan.changes:
+                real = plan.file.resolve()
+                mode = stat.S_IMODE(real.stat().st_mode) if plan.before is not None else 0o644
+                # Both are noted before the file: whichever is found there after a crash is known to be ours.
+                self._note_made({**made, "earlier": checksum(plan.before) if not plan.state.edited else None})
+                replace_file(real, plan.after, mode=mode)
+            self._note_made({**made, "earlier": None})
         return copy
 
     def tools_state(self) -> ToolsState:
@@ -403,8 +403,13 @@ class Upkeep:
         return draft.text.encode()
 
     def _bytes(self, name: str) -> bytes | None:
+        """Raises ReviewError for a link out of the workspace, which may have come with somebody's repository; but who a
+        person's agent is may be kept elsewhere, and is looked at before it changes."""
+        file = self.workspace / name
+        if name != SOUL and not file.resolve().is_relative_to(self.workspace):
+            raise ReviewError(f"{file} leads out of the workspace.", hint="Put the file itself there.")
         try:
-            return (self.workspace / name).read_bytes()
+            return file.read_bytes()
         except FileNotFoundError:
             return None
 

@@ -480,7 +480,7 @@ def _trimmed(text: str) -> str:
             words = words[max(0, places[0] - 4) : places[-1] + 1]
         plain = " ".join(words)
     plain = re.sub(_CODE.pattern, lambda one: _terse_command(one[1].strip()), plain)
-    return plain.replace("`", "").strip(" .。;；,，:：-—")
+    return plain.replace("`", "").strip(" .。;；,，:：—").removeprefix("- ").removesuffix(" -")
 
 
 def _cut(text: str, words: int) -> str:

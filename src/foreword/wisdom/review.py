@@ -65,7 +65,7 @@ class Desk:
 
     def lay(self, draft: Draft) -> Path:
         """Put a draft on the desk, in place of one of the same name, and answer where it can be edited."""
-        with self._alone():
+        with self.alone():
             file = self.file_of(draft.what)
             replace_file(file, draft.text.encode(), mode=0o600)
             state = self._state()
@@ -99,7 +99,7 @@ class Desk:
 
     def reject(self, what: str) -> Draft:
         """Take a draft off the desk; nothing else changes. Raises ReviewError where none waits."""
-        with self._alone():
+        with self.alone():
             draft, state = self.draft(what), self._state()
             del state["drafts"][what]
             self._write(state)
@@ -109,7 +109,7 @@ class Desk:
     def approve(self, what: str, target: Path, made: Callable[[bytes | None, Draft], bytes], *, day: str) -> Approved:
         """Replace `target` by what `made` makes of its bytes and the draft; `made` refuses by raising. The copy is
         there and checked before the file is touched. Raises ReviewError."""
-        with self._alone():
+        with self.alone():
             draft = self.draft(what)
             # Often a link into a folder that is kept elsewhere; replaced, the link would be lost.
             real = target.resolve()
@@ -133,7 +133,7 @@ class Desk:
         state = self._state()
         if state["applying"] is None:
             return state
-        with self._alone():
+        with self.alone():
             return self._state()
 
     def _copied(self, name: str, data: bytes | None) -> str | None:
@@ -179,7 +179,7 @@ class Desk:
         replace_file(self.folder / _STATE, json.dumps(state, indent=1, ensure_ascii=False).encode(), mode=0o600)
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def alone(self) -> Iterator[None]:
         """One at a time; what a killed process left is settled first."""
         make_private(self.folder)
         number = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
