@@ -1,7 +1,8 @@
 """Vaults: folders of notes that are read into the store and followed, and never written.
 
-look:  one walk beside what the store knows → what is new, changed and gone; no file is opened
-take:  one file → read when it has settled → chunks → the new ones get words and vectors → store
+look:     one walk beside what the store knows → what is new, changed and gone; no file is opened
+prepare:  one file → read when it has settled → chunks → the new ones get words and vectors
+keep:     → store
 
 Nothing of this happens on a turn: a brief reads the store alone.
 """
@@ -13,7 +14,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from foreword.record import (
     NoteChunk,
     VaultSettings,
     chunks_of,
+    clean,
     excluded,
     is_note,
     problem_of,
@@ -44,8 +46,8 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _NOT_LOST_AT_ONCE = 20
 # An editor may empty a note before it writes it anew; an emptied one is waited for longer.
 _EMPTIED = 5
-_TRIES = 3
 _AT_ONCE = 50
+WRITE_EVERY_S = 1.0
 # How long one who looks by hand waits for what is being written.
 _PATIENCE_S = 5.0
 _LINK = "a link, which is not followed"
@@ -66,6 +68,16 @@ class Look:
     skipped: dict[str, str] = field(default_factory=dict)
     folders: list[str] = field(default_factory=list)
     problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A file that was read: its chunks by fingerprint, in order, and the new ones with their words and vectors."""
+
+    vault: str
+    file: VaultFile
+    chunks: Sequence[str]
+    drafts: Sequence[Draft]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +166,10 @@ class Vaults:
             raise BadInput(
                 f"{given} holds far more than notes.", hint="Name the folder below it in which the notes are."
             )
-        if redact(path).found:
-            raise BadInput("The folder's path looks as if it held a secret.", hint="Rename the folder.")
+        if path != clean(path) or redact(path).found:
+            raise BadInput(
+                "The folder's path is not UTF-8, or looks as if it held a secret.", hint="Rename the folder."
+            )
         for other in self._store.vaults():
             if path == other.path:
                 raise BadInput(f"{given} is a vault already, called {other.name}.")
@@ -336,11 +350,11 @@ class Vaults:
         until = time.monotonic() + _PATIENCE_S
         pending = look
         while not look.problem:
-            for number, path in enumerate(pending.read, 1):
-                taken = self._rehearsed(vault, path) if dry_run else self._taken(vault, path)
+            taking = self._rehearsed(vault, pending.read) if dry_run else self._taken(vault, pending.read)
+            for number, taken in enumerate(taking, 1):
                 done.add(taken)
                 if taken.waiting:
-                    pending.waiting.add(path)
+                    pending.waiting.add(taken.path)
                 progress(number, len(pending.read))
             if not pending.waiting or time.monotonic() > until:
                 break
@@ -352,44 +366,62 @@ class Vaults:
             self._vectors.follow()
         return done
 
-    def _taken(self, vault: Vault, path: str) -> Taken:
-        return next(taken for taken in self.take(vault, path) if taken is not None)
+    def _taken(self, vault: Vault, paths: Sequence[str]) -> Iterator[Taken]:
+        """Written every second or so: whoever asks meanwhile has to take up what is new, however little it is."""
+        ready: list[Prepared] = []
+        written = time.monotonic()
+        for path in paths:
+            for step in self.prepare(vault, path):
+                if isinstance(step, Taken):
+                    yield step
+                elif step is not None:
+                    ready.append(step)
+            if time.monotonic() - written > WRITE_EVERY_S:
+                yield from map(self.keep, ready)
+                ready, written = [], time.monotonic()
+        yield from map(self.keep, ready)
 
     # one file
 
-    def take(self, vault: Vault, path: str) -> Iterator[Taken | None]:
-        """Read one file into the store. None comes after each small step, and what became of it at the end. A file that
-        changes meanwhile, or is still being written, is left as it was known."""
-        for _ in range(_TRIES):
-            read = self._read(vault, path)
-            if isinstance(read, Taken):
-                if read.skipped:
-                    self._skip_file(vault, read)
-                yield read
-                return
-            about, chunks, left_out = read
-            yield None
-            known = set(self._store.vault_chunks(vault.name, path))
-            drafts: list[Draft] = []
-            for chunk in chunks:
-                if chunk.fingerprint not in known:
-                    drafts.append(self._draft(chunk))
-                    yield None
-            file = VaultFile(path, about.st_mtime_ns, about.st_size, left_out)
-            order = [chunk.fingerprint for chunk in chunks]
-            replaced = self._store.keep_vault_file(vault.name, file, order, drafts)
-            if replaced is not None:
-                yield Taken(path, replaced, about.st_size, left_out=left_out)
-                return
-        yield Taken(path, waiting=True)
-
-    def _rehearsed(self, vault: Vault, path: str) -> Taken:
-        """What `take` would do to a file that is not known yet. Nothing is written."""
+    def prepare(self, vault: Vault, path: str) -> Iterator[Prepared | Taken | None]:
+        """Read one file, and make words and vectors of what is new in it. None comes after each small step, at the end
+        what `keep` takes, or what became of a file of which there is nothing to keep. One that changes meanwhile, or is
+        still being written, is left as it was known."""
         read = self._read(vault, path)
         if isinstance(read, Taken):
-            return read
+            if read.skipped:
+                self._skip_file(vault, read)
+            yield read
+            return
         about, chunks, left_out = read
-        return Taken(path, Replaced(added=len(chunks)), about.st_size, left_out=left_out)
+        yield None
+        known = set(self._store.vault_chunks(vault.name, path))
+        drafts: list[Draft] = []
+        for chunk in chunks:
+            if chunk.fingerprint not in known:
+                drafts.append(self._draft(chunk))
+                yield None
+        file = VaultFile(path, about.st_mtime_ns, about.st_size, left_out)
+        yield Prepared(vault.name, file, [chunk.fingerprint for chunk in chunks], drafts)
+
+    def keep(self, prepared: Prepared) -> Taken:
+        """Write a file's chunks, all or none."""
+        file = prepared.file
+        replaced = self._store.keep_vault_file(prepared.vault, file, prepared.chunks, prepared.drafts)
+        if replaced is not None:
+            return Taken(file.path, replaced, file.size, left_out=file.problem)
+        if any(one.name == prepared.vault for one in self.all()):
+            # Another process has changed the file's chunks since they were looked at.
+            return Taken(file.path, waiting=True)
+        return Taken(file.path, skipped="the vault was taken out meanwhile")
+
+    def _rehearsed(self, vault: Vault, paths: Sequence[str]) -> Iterator[Taken]:
+        for path in paths:
+            read = self._read(vault, path)
+            if not isinstance(read, Taken):
+                about, chunks, left_out = read
+                read = Taken(path, Replaced(added=len(chunks)), about.st_size, left_out=left_out)
+            yield read
 
     def _draft(self, chunk: NoteChunk) -> Draft:
         words = bag(chunk.memory)

@@ -282,8 +282,8 @@ def _vaults(call: Call, engine: Foreword) -> Iterator[Check]:
         yield Check(
             "vaults",
             "warn",
-            f"The daemon cannot watch folders and looks through them instead: {printable(problem)}",
-            "Raise fs.inotify.max_user_watches.",
+            f"{printable(problem)} The daemon looks through them every few seconds.",
+            "Raise fs.inotify.max_user_watches or max_user_instances.",
         )
 
 

@@ -49,23 +49,29 @@ def note_links(text: str, path: str = "") -> list[NoteLink]:
     if "[[" in text:
         for match in _WIKI.finditer(text):
             target, heading = match[1].strip(), (match[2] or "").strip()
-            places = [target, target.rsplit("/", 1)[-1]] if target else [path]
-            _add(found, match[0], places, heading)
+            if target or heading:
+                _add(found, match[0], [target, _last(target)] if target else [path], heading)
     if "](" in text:
         for match in _INLINE.finditer(text):
             target, _, heading = unquote(match[1] or match[2]).partition("#")
             if _SCHEME.match(target) or (target and not target.lower().endswith(SUFFIXES)):
                 continue
-            place = posixpath.normpath(posixpath.join("/", posixpath.dirname(path), target)) if target else path
-            _add(found, target or match[0], [place.lstrip("/")], heading)
+            place = posixpath.normpath(posixpath.join(posixpath.dirname(path), target)) if target else path
+            if (target or heading) and not place.startswith("../"):
+                _add(found, target or f"#{heading}", [place.lstrip("/")], heading)
     return list(found.values())
 
 
 def _add(found: dict[str, NoteLink], shown: str, places: Sequence[str], heading: str) -> None:
-    names = [note_name(place, heading) for place in places if place and heading]
+    """What a heading is known by has no folder in it; the note's own names have."""
+    names = [note_name(_last(place), heading) for place in places if place and heading]
     names += [note_name(place) for place in places if place]
     if names := [one for one in dict.fromkeys(names) if one]:
         found.setdefault(shown, NoteLink(shown, names))
+
+
+def _last(path: str) -> str:
+    return path.rsplit("/", 1)[-1]
 
 
 def _without_suffix(name: str) -> str:

@@ -20,6 +20,8 @@ from foreword.record.redaction import redact
 READING = 1
 MAX_FILE_BYTES = 2_000_000
 
+# More than all chunks of a note can hold: what is beyond would be redacted for nothing.
+_READ_CHARS = 2 * markdown.MAX_CHUNKS * markdown.MAX_CHUNK_CHARS
 _MOST_CONCEPTS = 40
 _MOST_NAMES = 10
 _LONGEST_TITLE = 300
@@ -102,7 +104,7 @@ def chunks_of(
 ) -> tuple[list[NoteChunk], bool]:
     """The chunks of the note at `path`, in order, and whether there was more than is kept of one note. Redacted as a
     whole: a secret or a private part may go over several paragraphs."""
-    read = markdown.note(redact(clean(text)).text)
+    read = markdown.note(redact(clean(text[:_READ_CHARS])).text)
     stem = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     dated = read.at if read.at is not None else markdown.date_in(stem)
     made: list[NoteChunk] = []
@@ -132,7 +134,7 @@ def chunks_of(
         digest = _fingerprint(memory, dated)
         times[digest] = nth = times.get(digest, 0) + 1
         made.append(NoteChunk(memory, f"{digest}.{nth}" if nth > 1 else digest))
-    return made, read.cut
+    return made, read.cut or len(text) > _READ_CHARS
 
 
 def _names(path: str, stem: str, read: markdown.Note) -> Iterator[str]:

@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from foreword.errors import ForewordError
@@ -18,7 +19,7 @@ from foreword.record import is_note
 from foreword.serve.room import Room
 from foreword.serve.trail import Log
 from foreword.store import Vault
-from foreword.vaults import Look
+from foreword.vaults import WRITE_EVERY_S, Look, Prepared
 
 # Who starts the daemon wants a brief; reading the index comes before vaults, too.
 _BEGIN_AFTER_S = 1.5
@@ -31,9 +32,12 @@ _STEP_MS = 20
 _PAUSE_S = 0.001
 _NAP_S = 0.002
 _MOST_NAPS = 100
-# So often the index takes up what was read, so that the next brief has little of it to do.
-_CATCH_UP_S = 1.0
 _TRY_AGAIN_S = 0.1
+_ENDS_WITHIN_S = 5.0
+
+
+class _Unwatched(Exception):
+    """The system has no watches to give."""
 
 
 class Watcher:
@@ -54,10 +58,10 @@ class Watcher:
         self._thread.start()
 
     def stop(self) -> None:
-        """Returns when the step at hand is done."""
+        """Returns when the step at hand is done; one that waits for a lock is left, and finds the store closed."""
         self._stop.set()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(_ENDS_WITHIN_S)
 
     def about(self) -> dict[str, Any]:
         """How many vaults are followed and folders watched; `problem` is why they are looked through instead."""
@@ -98,38 +102,38 @@ class Watcher:
         """Until told to stop, or there are other vaults or other folders than before."""
         folders: dict[str, tuple[Vault, str]] = {}
         for vault in vaults:
-            look = self._look(vault)
-            folders.update({os.path.join(vault.path, inside).rstrip("/"): (vault, inside) for inside in look.folders})
+            folders |= _places(self._look(vault))
         names = _known(vaults)
         self._about = {"vaults": len(vaults), "folders": len(folders), "problem": ""}
         try:
-            # The first tick comes when everything is watched: what changed before it is found by looking again.
-            for heard in self._heard(list(folders)):
-                if heard is None:
-                    self._read_all(vaults)
-                    asked_at = time.monotonic()
-                    continue
-                if self._other_folders(heard, folders):
-                    return
-                self._read_some(heard, folders)
-                if time.monotonic() - asked_at > _ASK_FOR_VAULTS_S:
-                    asked_at = time.monotonic()
-                    if not self._is_there() or _known(self._vaults()) != names:
-                        return
-                    self._catch_up(asked_at)
-        except OSError as error:
-            self._about = {**self._about, "folders": 0, "problem": f"{error.strerror or error}"}
-            self._say(
-                f"vaults: no folder can be watched ({error}); they are looked through every {_LOOK_EVERY_S:.0f} s"
-            )
+            self._listen(vaults, folders, names)
+        except _Unwatched as error:
+            self._about = {**self._about, "folders": 0, "problem": str(error)}
+            self._say(f"vaults: {error} They are looked through every {_LOOK_EVERY_S:.0f} s instead.")
             self._poll(names)
 
+    def _listen(self, vaults: Sequence[Vault], folders: dict[str, tuple[Vault, str]], names: object) -> None:
+        asked_at = time.monotonic()
+        for heard in self._heard(list(folders)):
+            if heard is None:
+                # Everything is watched from here on: what changed before is found by looking again.
+                if self._read_all(vaults) != folders.keys():
+                    return
+            elif self._other_folders(heard, folders):
+                return
+            else:
+                self._read_some(heard, folders)
+            if time.monotonic() - asked_at > _ASK_FOR_VAULTS_S:
+                asked_at = time.monotonic()
+                if not self._is_there() or _known(self._vaults()) != names:
+                    return
+                self._catch_up()
+
     def _heard(self, folders: Sequence[str]) -> Iterator[set[str] | None]:
-        """None when the watch has begun, then the paths that changed, none of them on a tick. Raises OSError."""
+        """None when the watch has begun, then the paths that changed, none of them on a tick. Raises _Unwatched."""
         from watchfiles import watch
 
-        begun = False
-        for changes in watch(
+        changes = watch(
             *folders,
             watch_filter=None,
             debounce=_GROUP_MS,
@@ -139,12 +143,17 @@ class Watcher:
             yield_on_timeout=True,
             raise_interrupt=False,
             recursive=False,
-            ignore_permission_denied=True,
-        ):
-            if not begun:
-                begun = True
-                yield None
-            yield {path for _, path in changes}
+        )
+        try:
+            first = next(changes, None)
+        except FileNotFoundError:
+            return  # a folder went since it was walked: the next look finds the others
+        except (OSError, RuntimeError) as error:
+            reason = str(error).partition(" about [")[0]
+            raise _Unwatched(f"The vaults' folders cannot be watched: {reason}.") from error
+        yield None
+        for heard in chain((first or (),), changes):
+            yield {path for _, path in heard}
 
     def _other_folders(self, heard: set[str], folders: dict[str, tuple[Vault, str]]) -> bool:
         for path in heard:
@@ -154,24 +163,27 @@ class Watcher:
         return False
 
     def _poll(self, names: object) -> None:
-        while not self._stop.wait(_LOOK_EVERY_S):
-            vaults = self._vaults()
-            if not self._is_there() or _known(vaults) != names:
-                return
+        while self._is_there() and _known(vaults := self._vaults()) == names:
             self._read_all(vaults)
+            if self._stop.wait(_LOOK_EVERY_S):
+                return
 
     # reading
 
-    def _read_all(self, vaults: Sequence[Vault]) -> None:
+    def _read_all(self, vaults: Sequence[Vault]) -> set[str]:
+        """The folders that were met."""
+        folders: set[str] = set()
         for vault in vaults:
             look = self._look(vault)
+            folders |= _places(look).keys()
             waiting = self._take(vault, look)
             if waiting:
                 waiting = self._settled(vault, waiting)
             if not self._stop.is_set():
                 with self._room.engine() as engine:
                     engine.vaults.looked(look, whole=not waiting)
-        self._catch_up(time.monotonic())
+        self._catch_up()
+        return folders
 
     def _read_some(self, heard: set[str], folders: dict[str, tuple[Vault, str]]) -> None:
         by_vault: dict[str, tuple[Vault, set[str]]] = {}
@@ -182,8 +194,6 @@ class Watcher:
                 by_vault.setdefault(vault.name, (vault, set()))[1].add(inside + name)
         for vault, paths in by_vault.values():
             self._settled(vault, paths)
-        if by_vault:
-            self._catch_up(time.monotonic())
 
     def _settled(self, vault: Vault, paths: set[str]) -> set[str]:
         """Take what changed as soon as nobody writes to it; what is still being written after a while is heard of
@@ -211,20 +221,35 @@ class Watcher:
     def _take(self, vault: Vault, look: Look) -> set[str]:
         """Every file in an engine of its own, which may be opened anew meanwhile. Which have to be looked at again."""
         waiting = set(look.waiting)
+        ready: list[Prepared] = []
         for path in look.read:
             if self._stop.is_set():
-                return waiting
+                return waiting | set(look.read)
             with self._room.engine() as engine:
-                for taken in engine.vaults.take(vault, path):
-                    if taken is not None and taken.waiting:
+                for step in engine.vaults.prepare(vault, path):
+                    if isinstance(step, Prepared):
+                        ready.append(step)
+                    elif step is not None and step.waiting:
                         waiting.add(path)
                     self._breathe()
-            if time.monotonic() - self._caught_up > _CATCH_UP_S:
-                self._catch_up(time.monotonic())
+            if time.monotonic() - self._caught_up > WRITE_EVERY_S:
+                waiting |= self._keep(ready)
+                ready = []
+        return waiting | self._keep(ready)
+
+    def _keep(self, ready: Sequence[Prepared]) -> set[str]:
+        """Written together, and taken up by the index at once: the next brief has nothing of it to do."""
+        waiting = set()
+        for prepared in ready:
+            with self._room.engine() as engine:
+                if engine.vaults.keep(prepared).waiting:
+                    waiting.add(prepared.file.path)
+            self._breathe()
+        self._catch_up()
         return waiting
 
-    def _catch_up(self, now: float) -> None:
-        self._caught_up = now
+    def _catch_up(self) -> None:
+        self._caught_up = time.monotonic()
         if not self._busy():
             with self._room.engine() as engine:
                 engine.catch_up()
@@ -235,6 +260,11 @@ class Watcher:
             if not self._busy() or self._stop.is_set():
                 return
             time.sleep(_NAP_S)
+
+
+def _places(look: Look) -> dict[str, tuple[Vault, str]]:
+    """Each folder by its path, with its vault and how it is called there."""
+    return {os.path.join(look.vault.path, inside).rstrip("/"): (look.vault, inside) for inside in look.folders}
 
 
 def _known(vaults: Sequence[Vault]) -> object:

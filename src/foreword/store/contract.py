@@ -230,7 +230,8 @@ class Store(Protocol):
         """Memories in the order asked for; the ones that do not exist or are out of scope are left out."""
 
     def around(self, row: int, *, reach: int | None, scope: Scope | None = None) -> list[Memory]:
-        """A memory with `reach` neighbours on each side, or its whole session when None; oldest first."""
+        """A memory with `reach` neighbours on each side, or its whole session when None; oldest first. Of a chunk,
+        those of its file, in the file's order."""
 
     def recent(self, kind: Kind, scope: Scope, *, limit: int, besides: str = "") -> list[Memory]:
         """The newest of a kind, newest first, leaving out the session with key `besides`."""

@@ -233,6 +233,8 @@ class SqliteStore(VaultRows):
         return [memories[row] for row in rows if row in memories]
 
     def around(self, row: int, *, reach: int | None, scope: Scope | None = None) -> list[Memory]:
+        if chunks := self._chunks_around(row, reach):
+            return self.get(chunks, scope)
         condition, values = _visible(scope)
         near, reach_values = ("", ()) if reach is None else (" AND abs(m.position - here.position) <= ?", (reach,))
         with self._connections.reading() as connection:

@@ -85,6 +85,16 @@ class VaultRows(ABC):
             )
             return [fingerprint for (fingerprint,) in found]
 
+    def _chunks_around(self, row: int, reach: int | None) -> list[int]:
+        """The memories of a chunk's file beside it, in the file's order; none for what is not of a file."""
+        with self._connections.reading() as connection:
+            found = connection.execute(
+                "SELECT c.memory FROM vault_chunk AS here JOIN vault_chunk AS c ON c.file = here.file"
+                " WHERE here.memory = ?1 AND (?2 IS NULL OR abs(c.place - here.place) <= ?2) ORDER BY c.place",
+                (row, reach),
+            )
+            return [memory for (memory,) in found]
+
     def keep_vault_file(
         self, name: str, file: VaultFile, chunks: Sequence[str], drafts: Sequence[Draft]
     ) -> Replaced | None:
