@@ -33,16 +33,25 @@ class Said:
 def used(files: Mapping[str, str], said: Sequence[Said], *, now: float, pause_s: float) -> dict[str, str]:
     """The files that need not be sent again, each with the fact by which it was used. `said` is in order. Who the
     agent is stays whatever it said."""
-    cold = _before_the_last_pause(said, now, pause_s)
-    first: dict[str, bool] = {}
-    for one in cold:
-        for fact in facts(one.text):
-            first.setdefault(fact, one.by_agent)
-    found = {}
-    for name, text in files.items():
-        own = [fact for fact in facts(text) if first.get(fact)]
-        if own and name != IDENTITY:
-            found[name] = own[0]
+    known = {name: tuple(dict.fromkeys(facts(text))) for name, text in files.items() if name != IDENTITY}
+    by_agent = _first_said(
+        {fact for many in known.values() for fact in many}, _before_the_last_pause(said, now, pause_s)
+    )
+    own = {name: [fact for fact in many if by_agent.get(fact)] for name, many in known.items()}
+    return {name: many[0] for name, many in own.items() if many}
+
+
+def _first_said(wanted: set[str], said: Iterable[Said]) -> dict[str, bool]:
+    """Of each fact that was said at all, whether the agent said it first."""
+    found: dict[str, bool] = {}
+    left = set(wanted)
+    for one in said:
+        low = one.text.casefold()
+        # Looking for a piece is much quicker than taking a text apart, and most texts hold none.
+        if left and any(fact in low for fact in left):
+            new = left.intersection(facts(low))
+            found |= dict.fromkeys(new, one.by_agent)
+            left -= new
     return found
 
 

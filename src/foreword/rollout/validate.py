@@ -159,7 +159,8 @@ def _wisdom(workspace: Path, upkeep: Upkeep) -> Criterion:
 def _rollback(rollout: Rollout) -> Criterion:
     if not rollout.kept.exists:
         return Criterion("rollback", State.BLOCKED, "no rollout is on record for this workspace", _APPLY)
-    with tempfile.TemporaryDirectory(prefix="foreword-rehearsal-") as folder:
+    # Beside the copies themselves: a user's own files belong into no folder that others can list.
+    with tempfile.TemporaryDirectory(prefix="rehearsal-", dir=rollout.kept.folder.parent) as folder:
         done = rollout.kept.rehearse(Path(folder))
     differing = [one for one, same in done if not same and one.said not in (installation.EDITED, installation.LEFT)]
     if differing:
