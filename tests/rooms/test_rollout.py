@@ -238,6 +238,34 @@ def test_a_setting_that_was_taken_back_by_hand_is_told(place: Place) -> None:
     assert any("bootstrap.enabled" in one for one in place.rollout.standing().broken)
 
 
+@pytest.mark.proves("T9")
+def test_a_phase_does_not_start_while_an_earlier_one_no_longer_holds(place: Place) -> None:
+    grown.index(place.engine, place.workspace)
+    place.rollout.apply(1)
+    place.decide()
+    place.rollout.apply(2)
+    place.settings.write_text(place.settings.read_text().replace("enabled = true", "enabled = false"))
+    progress = place.rollout.apply()
+    assert progress.stopped_at == 3
+    assert "bootstrap.enabled is not in force" in progress.missing[0].found
+
+
+@pytest.mark.proves("T9", "T11")
+def test_a_compact_file_by_hand_is_kept_when_it_holds_every_fact_and_else_stops_the_last_phase(place: Place) -> None:
+    source = (place.workspace / "TOOLS.md").read_text()
+    own = "".join(f"{line}\n" for line in source.splitlines() if line.startswith(("#", "- ")))
+    (place.workspace / "TOOLS_COMPACT.md").write_text(own.replace("port 2207", "port"))
+    grown.index(place.engine, place.workspace)
+    place.rollout.apply(1)
+    place.decide()
+    progress = place.rollout.apply()
+    assert (progress.stopped_at, progress.missing[0].name) == (LAST, "tools")
+    (place.workspace / "TOOLS_COMPACT.md").write_text(own)
+    assert place.rollout.apply().missing == []
+    assert (place.workspace / "TOOLS_COMPACT.md").read_text() == own
+    assert _states(place)["tools"] is State.PASS
+
+
 def test_what_is_kept_is_the_user_s_alone(place: Place) -> None:
     umask = os.umask(0o022)
     rollout = place.all_the_way()

@@ -175,7 +175,7 @@ def _told(standing: Standing, following: Phase | None) -> Iterator[str]:
     if standing.cut_off:
         yield "The last apply was cut off: `foreword rollout apply --yes` goes on, `rollback --yes` puts all back."
     for problem in standing.broken:
-        yield f"✗ No longer in force: {problem}."
+        yield f"✗ No longer: {problem}"
     for what in standing.waiting:
         yield f"A draft of {what} waits: `foreword {what} review`."
     if following:

@@ -21,8 +21,9 @@ from foreword import bootstrap, wisdom
 from foreword.compose import count_tokens
 from foreword.engine import Foreword, WorkspaceContext
 from foreword.errors import HostError, RolloutError
-from foreword.files import workspace_slug
+from foreword.files import checksum, workspace_slug
 from foreword.install import Change, Check, Edit, Installation, Installer, installation
+from foreword.record import redact
 from foreword.rollout import probes
 from foreword.settings import Loaded
 from foreword.upkeep import COMPACT, SOUL, TOOLS, Upkeep
@@ -38,7 +39,6 @@ TITLES = (
     "shedding",
     "TOOLS.md is looked up, TOOLS_COMPACT.md is sent",
 )
-_BY_EARLIER_PHASES = ("copies", "instruction")
 _SEARCHED = 8
 
 
@@ -127,7 +127,7 @@ class Rollout:
             done = number <= self.phase
             needs = [] if done else list(self._needs(number))
             if number > self.phase + 1:
-                needs = [one for one in needs if one.name not in _BY_EARLIER_PHASES]
+                needs = [one for one in needs if one.name != "copies"]
             found.append(Phase(number, done, needs, [] if done else self._changes(number)))
         return found
 
@@ -137,25 +137,20 @@ class Rollout:
             phase=self.phase,
             cut_off=about.get("applying") is not None,
             since=str(about.get("since", "")),
-            before={kind: one["tokens"] for kind, one in about.get("baseline", {}).items()} or self.tokens(sent=False),
+            before={kind: one["tokens"] for kind, one in self._baseline().items()},
             now=self.tokens(),
             waiting=[one.what for one in self._upkeep.desk.waiting()],
-            broken=[problem for number in range(self.phase + 1) for problem in self._checkpoint(number)],
+            broken=[one.found for number in range(self.phase + 1) for one in self._checkpoint(number)],
         )
 
-    def tokens(self, *, sent: bool = True) -> dict[str, int]:
-        """What each kind of session pays for its workspace files: as they are sent now, or by the host alone."""
+    def tokens(self) -> dict[str, int]:
+        """What each kind of session pays for its workspace files, as they are sent now."""
         on_demand = self._reload().settings.bootstrap.on_demand
-        return {
-            one.kind.value: sum(
-                file.tokens
-                for file in one.files
-                if (file.after if one.enabled else file.before and file.name not in on_demand)
-            )
-            if sent
-            else one.before_tokens
-            for one in self.contexts()
-        }
+        found = {}
+        for one in self.contexts():
+            left = [file for file in one.files if file.before and file.name not in on_demand]
+            found[one.kind.value] = one.after_tokens if one.enabled else sum(file.tokens for file in left)
+        return found
 
     def contexts(self) -> list[WorkspaceContext]:
         return self._engine.under(self._reload()).contexts(self.workspace, agent=self.agent)
@@ -182,33 +177,32 @@ class Rollout:
             self.kept.apply(self._changes(number), about)
         if number == 1:
             self._draft_soul_anew()
-        if number == LAST and self._has(TOOLS):
+        if number == LAST and self._has(TOOLS) and not self._tools.tools_state().edited:
             # Written already: this tells the upkeep of TOOLS_COMPACT.md that it is Foreword's own.
             self._tools.write_tools(self._tools.plan_tools())
-        if problems := self._checkpoint(number):
+        if broken := self._checkpoint(number):
             raise RolloutError(
-                f"Phase {number} is in place, but {problems[0]}.",
-                hint="Mend that and run `foreword rollout apply` again, or `foreword rollout rollback`.",
+                f"Phase {number} is in place and does not hold: {broken[0].found}",
+                hint=f"{broken[0].next} Then `foreword rollout apply --yes` goes on; `rollback --yes` goes back.",
             )
         checkpoints = {**self.kept.about.get("checkpoints", {}), str(number): self.tokens()}
         done = {**self.kept.about, "phase": number, "applying": None, "checkpoints": checkpoints}
         self.kept.apply((), done)
 
     def _begun(self) -> dict[str, Any]:
-        baseline = {
+        since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._clock()))
+        about = {"workspace": str(self.workspace), "agent": self.agent, "since": since, "phase": -1}
+        return {**about, "baseline": self._baseline()}
+
+    def _baseline(self) -> dict[str, Any]:
+        """What each kind of session was sent before anything was changed, file by file."""
+        known: dict[str, Any] | None = self.kept.about.get("baseline")
+        return known or {
             one.kind.value: {
                 "tokens": one.before_tokens,
                 "files": {file.name: file.tokens for file in one.files if file.before},
             }
             for one in self.contexts()
-        }
-        since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._clock()))
-        return {
-            "workspace": str(self.workspace),
-            "agent": self.agent,
-            "since": since,
-            "phase": -1,
-            "baseline": baseline,
         }
 
     def _to_copy(self) -> tuple[list[Path], list[Path]]:
@@ -224,13 +218,13 @@ class Rollout:
         if "wisdom" not in waiting and self._upkeep.wisdom_status().due:
             self._upkeep.draft_wisdom()
         if "soul" not in waiting and self._soul_tokens() > wisdom.MAX_SOUL_TOKENS:
-            self.kept.about["soul"] = self._upkeep.draft_soul().text
+            self.kept.about["soul"] = checksum(self._upkeep.draft_soul().text.encode())
 
     def _draft_soul_anew(self) -> None:
         """The draft was made before SOUL.md had what phase 1 put in; one that a person edited stays as it is."""
-        waiting = {one.what: one.text for one in self._upkeep.desk.waiting()}
-        if "soul" in waiting and waiting["soul"] == self.kept.about.get("soul"):
-            self.kept.about["soul"] = self._upkeep.draft_soul().text
+        made = self.kept.about.get("soul")
+        if any(one.what == "soul" and checksum(one.text.encode()) == made for one in self._upkeep.desk.waiting()):
+            self.kept.about["soul"] = checksum(self._upkeep.draft_soul().text.encode())
 
     # back
 
@@ -249,12 +243,12 @@ class Rollout:
             yield self._settings_readable()
             return
         yield self._copied()
+        yield from [one for earlier in range(1, min(number, self.phase + 1)) for one in self._checkpoint(earlier)]
         if number == 1:
             yield self._plugged_in()
             yield self._found(MEMORY)
         if number == 2:
             yield self._decided()
-            yield self._told_where()
         if number == 3:
             yield self._recorded()
         if number == LAST:
@@ -278,6 +272,9 @@ class Rollout:
     def _copied(self) -> Check:
         if self.phase < 0:
             return Check("copies", "fail", "Nothing was copied yet.", "`foreword rollout apply --to 0 --yes`")
+        return self._sound()
+
+    def _sound(self) -> Check:
         try:
             self.kept.verify()
         except HostError as error:
@@ -328,12 +325,6 @@ class Rollout:
         step = f"{before}`foreword {what} approve`, or `foreword {what} reject`"
         return Check("drafts", "fail", f"The draft of {' and of '.join(waiting)} waits for your decision.", step)
 
-    def _told_where(self) -> Check:
-        if wisdom.LOAD_BEARING in wisdom.entries_of(self._upkeep.present_wisdom()):
-            return Check("instruction", "ok", f"{SOUL} says how to reach what is not sent")
-        found = f"{SOUL} no longer says how to reach what is not sent."
-        return Check("instruction", "fail", found, f"Add to its {wisdom.HEADING}: “{wisdom.LOAD_BEARING}”")
-
     def _recorded(self) -> Check:
         if self._reload().settings.record.enabled:
             return Check("recording", "ok", "conversations are recorded, by which a used file is known")
@@ -345,11 +336,13 @@ class Rollout:
         if not self._has(TOOLS):
             return Check("tools", "ok", f"there is no {TOOLS} to be compacted")
         state = self._tools.tools_state()
-        if state.edited and not state.fresh:
-            found = f"{COMPACT} was written by hand, and is not replaced: {state.reason}."
-            return Check("tools", "fail", found, "`foreword tools compact --force`")
-        left = self._tools.plan_tools().compacted.left_out
-        if left:
+        if state.edited:
+            source, present = ((self.workspace / name).read_text("utf-8-sig", "replace") for name in (TOOLS, COMPACT))
+            if lost := bootstrap.missing(source, present, redact=lambda text: redact(text).text):
+                found = f"{COMPACT} was written by hand, is not replaced, and lacks {', '.join(lost[:3])}."
+                return Check("tools", "fail", found, "Add it, or `foreword tools compact --force`.")
+            return Check("tools", "ok", f"{COMPACT}, written by hand, holds every fact of {TOOLS}")
+        if left := self._tools.plan_tools().compacted.left_out:
             return Check("tools", "warn", f"{COMPACT} has no room for {len(left)} facts; {TOOLS} keeps them")
         return Check("tools", "ok", f"{COMPACT} will hold every fact of {TOOLS}")
 
@@ -392,8 +385,7 @@ class Rollout:
         return [Change(plan.file, plan.before, plan.after, prose=True)]
 
     def _was_sent(self, name: str) -> bool:
-        baseline = self.kept.about.get("baseline") or self._begun()["baseline"]
-        return any(name in kind["files"] for kind in baseline.values())
+        return any(name in kind["files"] for kind in self._baseline().values())
 
     def _has(self, name: str) -> bool:
         return (self.workspace / name).is_file()
@@ -404,33 +396,39 @@ class Rollout:
 
     # whether it holds
 
-    def _checkpoint(self, number: int) -> list[str]:
-        """What of a phase is not in force, one half-sentence each."""
+    def _checkpoint(self, number: int) -> list[Check]:
+        """What of a phase is not in force, [] where it holds."""
         loaded = self._reload()
         found = loaded.settings.bootstrap
-        wanted: dict[str, bool] = {
-            2: {"bootstrap.enabled": found.enabled},
-            3: {"bootstrap.shed": found.shed},
-            4: {"bootstrap.on_demand": TOOLS in found.on_demand or not self._has(TOOLS)},
-        }.get(number, {})
-        if number == 1:
-            wanted = {"bootstrap.on_demand": MEMORY in found.on_demand or not self._was_sent(MEMORY)}
-        problems = [f"{name} is not in force; {_source(loaded, name)}" for name, holds in wanted.items() if not holds]
         if number == 0:
-            try:
-                self.kept.verify()
-            except HostError as error:
-                problems.append(str(error))
-        if number == 1 and self._told_where().state == "fail":
-            problems.append(f"{SOUL} does not say how to reach what is not sent")
-        if number == LAST and self._has(TOOLS) and not self._has(COMPACT):
-            problems.append(f"there is no {COMPACT}")
-        return problems
+            return [one for one in (self._sound(),) if one.state == "fail"]
+        if number == 1:
+            out = MEMORY in found.on_demand or not self._was_sent(MEMORY)
+            return [*_unset(loaded, "bootstrap.on_demand", out, MEMORY), *self._silent_about_memory()]
+        if number == 2:
+            return _unset(loaded, "bootstrap.enabled", found.enabled, "true")
+        if number == 3:
+            return _unset(loaded, "bootstrap.shed", found.shed, "true")
+        if not self._has(TOOLS):
+            return []
+        broken = _unset(loaded, "bootstrap.on_demand", TOOLS in found.on_demand, TOOLS)
+        if not self._has(COMPACT):
+            broken.append(Check("tools", "fail", f"There is no {COMPACT}.", "`foreword tools compact`"))
+        return broken
+
+    def _silent_about_memory(self) -> list[Check]:
+        if wisdom.LOAD_BEARING in wisdom.entries_of(self._upkeep.present_wisdom()):
+            return []
+        step = f"Add to its {wisdom.HEADING}: “{wisdom.LOAD_BEARING}”"
+        return [Check("instruction", "fail", f"{SOUL} does not say how to reach what is not sent.", step)]
 
 
 def _on_demand(name: str) -> Edit:
     return Edit(("bootstrap", "on_demand"), name, item=True)
 
 
-def _source(loaded: Loaded, name: str) -> str:
-    return f"it comes from {loaded.sources[name]}" if name in loaded.sources else "nothing sets it"
+def _unset(loaded: Loaded, name: str, holds: bool, wanted: str) -> list[Check]:
+    if holds:
+        return []
+    source = f"it comes from {loaded.sources[name]}" if name in loaded.sources else "nothing sets it"
+    return [Check("settings", "fail", f"{name} is not in force; {source}.", f"Let {name} be, or hold, {wanted}.")]
