@@ -14,7 +14,7 @@ import pytest
 from foreword import Foreword
 from foreword.errors import HostError, RolloutError
 from foreword.install import INSTALLERS
-from foreword.rollout import LAST, Rollout, State, validate
+from foreword.rollout import LAST, Rollout, State, probes, validate
 from foreword.settings import load
 from foreword.upkeep import Upkeep
 from foreword.wisdom import LOAD_BEARING
@@ -343,3 +343,14 @@ def _set(place: Place, line: str) -> None:
 
 def _append(file: Path, text: str) -> None:
     file.write_text(file.read_text() + text)
+
+
+@pytest.mark.proves("T11", "B5")
+def test_a_secret_in_the_notes_becomes_no_question_and_no_answer(tmp_path: Path) -> None:
+    key = "sk-proj-" + "a1B2c3D4e5F6" * 4
+    lines = [f"- zeppelin quokka marzipan gondola key: {key}", "- walrus xylophone kumquat dodo password: tulip-4471"]
+    (tmp_path / "TOOLS.md").write_text("\n".join([*lines, "- the narwhal bathtub samovar listens on port 4242"]))
+    made = [(one.question, one.answer) for one in probes.retrieval(probes.notes(tmp_path))]
+    assert "4242" in [answer for _, answer in made]
+    assert key not in str(made)
+    assert "tulip-4471" not in str(made)

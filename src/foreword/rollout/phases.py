@@ -266,7 +266,7 @@ class Rollout:
         try:
             installation.parsed(self._settings_file)
         except HostError as error:
-            return Check("settings", "fail", str(error), f"Correct {self._settings_file}.")
+            return Check("settings", "fail", str(error.args[0]), f"Correct {self._settings_file}.")
         return Check("settings", "ok", f"{self._settings_file} can be changed")
 
     def _copied(self) -> Check:
@@ -278,14 +278,14 @@ class Rollout:
         try:
             self.kept.verify()
         except HostError as error:
-            return Check("copies", "fail", str(error), "`foreword rollout rollback --yes`")
+            return Check("copies", "fail", str(error.args[0]), "`foreword rollout rollback --yes`")
         return Check("copies", "ok", f"{len(self.kept.copies())} files are copied, and the copies are sound")
 
     def _plugged_in(self) -> Check:
         try:
             config = self._host.read(self._host_file)
         except HostError as error:
-            return Check("host", "fail", str(error), self._host.again)
+            return Check("host", "fail", str(error.args[0]), self._host.again)
         if not self._host.granted(config):
             found = f"Foreword's plugin is not in {self._host.title}, or may not read conversations."
             return Check("host", "fail", found, self._host.again)

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from foreword.bootstrap import facts, read
+from foreword.bootstrap import facts, read, without_secrets
+from foreword.record import redact
 from foreword.upkeep import COMPACT
 
 WANTED = 3
@@ -56,11 +57,13 @@ class Probed:
 
 
 def notes(workspace: Path) -> dict[str, str]:
-    """Every Markdown file of a workspace that is looked up or sent, with its text, the newest day first."""
+    """Every Markdown file of a workspace that is looked up or sent, the newest day first, with its text; secrets are
+    taken out, because questions are shown, and no search would find them."""
     days = sorted((f"memory/{one.name}" for one in (workspace / "memory").glob("*.md")), reverse=True)
     # The compact file says again what TOOLS.md says, and would be as good an answer.
     names = [*sorted(one.name for one in workspace.glob("*.md") if one.name != COMPACT), *days]
-    return {one.name: one.text for one in read(workspace, names) if one.text}
+    found = {one.name: one.text for one in read(workspace, names) if one.text}
+    return {name: without_secrets(text, lambda part: redact(part).text) for name, text in found.items()}
 
 
 def retrieval(texts: Mapping[str, str]) -> list[Probe]:
