@@ -173,6 +173,14 @@ def test_a_phase_does_not_start_while_what_it_needs_is_missing_and_says_what_men
     assert (place.snapshot() if place.host.exists() else {}) == before
 
 
+@pytest.mark.proves("T9")
+@pytest.mark.parametrize("text", ["- gate 2222\n", "Oars.\n", "```\nport 8431\n```\n"])
+def test_a_memory_of_a_few_words_is_found_as_well(place: Place, text: str) -> None:
+    (place.workspace / "MEMORY.md").write_text(text)
+    grown.index(place.engine, place.workspace)
+    assert place.rollout.apply(1).missing == []
+
+
 @pytest.mark.proves("T9", "T10")
 def test_the_sets_wait_until_a_person_has_decided_on_the_drafts(place: Place) -> None:
     grown.index(place.engine, place.workspace)

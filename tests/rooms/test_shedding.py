@@ -138,5 +138,5 @@ def test_a_file_on_demand_is_left_out_of_the_host_s_own_choice_and_of_every_set(
     assert (found.enabled, list(found.keep), list(found.add)) == (True, LOADED[:-1], [])
     spawned = engine.bootstrap("agent:main:subagent:x", workspace, LOADED)
     assert (spawned.enabled, list(spawned.keep)) == (False, LOADED), "the host gives it AGENTS.md alone, as before"
-    chosen = open_home("two", bootstrap__enabled=True, bootstrap__on_demand=["USER.md"])
+    chosen = open_home("two", bootstrap__enabled=True, bootstrap__on_demand=["USER.md", "SOUL.md"])
     assert [*chosen.bootstrap(SESSION, workspace, LOADED).keep] == ["SOUL.md"]

@@ -8,6 +8,8 @@ from fnmatch import fnmatchcase
 
 from foreword.model import SessionKind
 
+# Who an agent is goes to every session, whatever else is left out.
+IDENTITY = "SOUL.md"
 _OWN = ("SOUL.md", "USER.md", "TOOLS_COMPACT.md")
 _SHARED = ("SOUL.md", "TOOLS_COMPACT.md")
 
@@ -27,7 +29,7 @@ class BootstrapSettings:
     )
     on_demand: tuple[str, ...] = field(
         default=(),
-        metadata={"help": "Files that no session is given whole, sets or not: they are searched and read when wanted."},
+        metadata={"help": "Files, but never SOUL.md, that no session is given whole, sets or not; they are looked up."},
     )
     shed: bool = field(
         default=False,
@@ -83,7 +85,7 @@ def choose(kind: SessionKind, agent: str, topic: str, settings: BootstrapSetting
 
 def given_whole(names: Sequence[str], reason: str, settings: BootstrapSettings) -> Chosen:
     """These without what is looked up on demand."""
-    wanted = [name for name in names if name in settings.on_demand]
+    wanted = [name for name in names if name in settings.on_demand and name != IDENTITY]
     if wanted:
         reason += f", without {', '.join(wanted)}, looked up when wanted"
     return Chosen(tuple(name for name in names if name not in wanted), reason)

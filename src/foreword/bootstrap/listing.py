@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from foreword.bootstrap.filesets import BootstrapSettings, Chosen, given_whole
+from foreword.bootstrap.filesets import IDENTITY, BootstrapSettings, Chosen, given_whole
 from foreword.model import SessionKind
 
-# Who an agent is goes to every session.
-IDENTITY = "SOUL.md"
 # What today's OpenClaw loads by itself, of those that are there; seen on 2026.9.6.
 _EVERYWHERE = ("AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md")
 _OWN = (*_EVERYWHERE, "BOOTSTRAP.md", "MEMORY.md")

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from foreword.bootstrap.listing import IDENTITY
+from foreword.bootstrap.filesets import IDENTITY
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 # What is looked up and not guessed: a number, an address, a path, a name with a sign in it.

@@ -22,6 +22,7 @@ _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _FEWEST_WORDS = 4
 _MOST_WORDS = 45
 _ASKED_WORDS = 6
+_ASKED_CHARS = 300
 _FEWEST_OWN_WORDS = 2
 
 
@@ -89,8 +90,11 @@ def ask(probe: Probe, search: Search, workspace: Path) -> Probed:
 
 def reachable(name: str, texts: Mapping[str, str], search: Search, workspace: Path) -> bool:
     """Whether the search leads to this file for words of its own."""
-    own = [one for one in _candidates(texts, [name], _asked_for_a_note) if one.file == name][:WANTED]
-    return any(name in {_of(workspace, row.files) for row in search(probe.question)} for probe in own)
+    text = texts.get(name, "")
+    stated = sorted((one.text for one in _statements(text)), key=len, reverse=True)[:WANTED]
+    return any(
+        name in {_of(workspace, row.files) for row in search(question)} for question in stated or [text[:_ASKED_CHARS]]
+    )
 
 
 def _shown(inside: Sequence[tuple[str, str]]) -> str:
