@@ -35,6 +35,8 @@ SOUL = "SOUL.md"
 _DUE_DAYS = 30
 _DUE_LESSONS = 10
 _MADE = "tools.json"
+# A host cuts a file at a tenth of this.
+_LARGEST_BYTES = 200_000
 
 
 def review_folder(home: Path, workspace: Path) -> Path:
@@ -409,6 +411,8 @@ class Upkeep:
         if name != SOUL and not file.resolve().is_relative_to(self.workspace):
             raise ReviewError(f"{file} leads out of the workspace.", hint="Put the file itself there.")
         try:
+            if file.stat().st_size > _LARGEST_BYTES:
+                raise ReviewError(f"{file} is larger than {_LARGEST_BYTES // 1000} kB.", hint="Make it shorter first.")
             return file.read_bytes()
         except FileNotFoundError:
             return None

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from foreword.bootstrap import MAX_TOOLS_TOKENS, Compacted, compact, described, invented, missing, refused
 from foreword.compose import count_tokens
 from foreword.record import redact
+from tests.scaling import is_linear
 
 HOUSEHOLD = """# TOOLS.md - Local Notes
 
@@ -234,6 +235,11 @@ def test_what_is_missing_is_what_is_reported_as_left_out(lines: list[str]) -> No
     found = compacted(source, max_tokens=10_000)
     assert found.left_out == []
     assert lost(source, found.text) == []
+
+
+@pytest.mark.parametrize("line", ["- a: " + "-" * 2000, "- " + "a." * 1000, "<!--" * 500, "- " + "_a" * 1000])
+def test_no_line_takes_longer_than_its_length(line: str) -> None:
+    assert is_linear(compacted, line)
 
 
 def test_a_model_s_draft_is_refused_for_what_it_lost_invented_gave_away_or_made_too_long() -> None:

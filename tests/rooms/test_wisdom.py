@@ -147,6 +147,14 @@ def test_specifics_go_or_become_common_nouns() -> None:
     assert [one.text for one in made.patterns] == ["Take a backup before every migration"]
 
 
+def test_what_happened_and_headlines_make_no_pattern() -> None:
+    notes = ["The backup disk failed last night", "Backup disk status", "Backups: Marta's idea of a backup disk"]
+    made = distil([Lesson(one, "a") for one in notes], embed=EMBED, count_tokens=count_tokens)
+    assert made.patterns == ()
+    assert len(made.alone) == 3
+    assert any("No advice" in note for note in made.notes)
+
+
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_too_few_lessons_make_no_pattern_and_still_a_section_that_keeps_the_rules(count: int) -> None:
     made = distil(

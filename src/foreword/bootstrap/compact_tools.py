@@ -26,6 +26,7 @@ _NAMES, _COMMANDS, _LONGER, _NOTES = 1, 2, 3, 4
 _LONGEST_WORDS = 12
 _LONGEST_VALUE_WORDS = 6
 _LONGEST_COMMAND_CHARS = 90
+_LONGEST_LINE_CHARS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +166,10 @@ def _lines(source: str) -> Iterator[tuple[str, _Line]]:
     lead_depth = -1
     fence = language = ""
     header: list[str] | None = None
-    joined = re.sub(r"[ \t]*\\\r?\n[ \t]*", " ", _without_comments(source.removeprefix("\ufeff")))
-    for raw in joined.splitlines():
+    joined = re.sub(r"\\\r?\n[ \t]*", " ", _without_comments(source.removeprefix("\ufeff")))
+    for whole in joined.splitlines():
+        # Nobody looks a thing up in the middle of a longer line, and reading it would take its square.
+        raw = whole[:_LONGEST_LINE_CHARS]
         mark = _FENCE.match(raw)
         if fence:
             if mark and mark[1].startswith(fence) and not mark[2]:
@@ -220,7 +223,11 @@ def _of_block(raw: str, language: str, lead: str) -> Iterator[_Line]:
 
 
 def _without_comments(text: str) -> str:
-    return re.sub(r"<!--.*?-->", "", text, flags=re.S)
+    parts, at = [], 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:
+        parts.append(text[at:start])
+        at = end + 3
+    return "".join([*parts, text[at:]])
 
 
 _DECORATION = lazy(r"[\u2190-\u2192]?[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f\u200d]+")
@@ -297,7 +304,7 @@ _PATTERNS: tuple[tuple[int, re.Pattern[str]], ...] = (
     (
         1,
         lazy(
-            r"(?<![\w/])[\w-]*\.?[\w-]+\.(?:md|jsonc?|json5|ya?ml|toml|py|[cm]?[jt]sx?|sh|env|conf|cfg|ini|db|sqlite3?|log"
+            r"(?<![\w/.-])\.?[\w-]+(?:\.[\w-]+){0,3}\.(?:md|jsonc?|json5|ya?ml|toml|py|[cm]?[jt]sx?|sh|env|conf|cfg|ini|db|sqlite3?|log"
             r"|txt|csv|pac|plist|service|pem|key|tar\.gz|zip)\b|(?<!\w)\.[a-z][\w-]+(?:\.[\w-]+)*",
             re.I,
         ),

@@ -26,6 +26,7 @@ from foreword.wisdom.section import (
     check_entry,
     prose_of,
     rendered,
+    words_in,
 )
 
 Vectors = npt.NDArray[np.float32]
@@ -91,7 +92,7 @@ def distil(
         if fitting is None:
             crowded += bool(candidates)
             if not candidates:
-                notes.append(f"Nothing general could be made of: {'; '.join(one.text for one in theme[:3])}")
+                notes.append(f"No advice could be made of {len(theme)} lessons, such as: {theme[0].text}")
             continue
         patterns.append(Pattern(fitting, theme))
     for one in approved:
@@ -261,6 +262,11 @@ _TELLS_NOTHING = frozenset(
     a an to of in on at for with and or also than instead most you we i your our same""".split()
 )
 _EVERYWHERE = frozenset("always never befor after when with that this from into only every without their there".split())
+# How advice begins, or what it holds, where it is not written in English.
+_ELSEWHERE = re.compile(
+    r"先|不要|别|別|必须|必須|避免|优先|優先|务必|始终|禁止|永不|必ず|ない|항상|반드시|immer|niemals?|siempre|nunca",
+    re.I,
+)
 _HANGING = frozenset(
     "the a an of to in on at for with and or but by from as is its it if when before after that".split()
 )
@@ -278,7 +284,7 @@ def _candidates(theme: Sequence[Lesson], embed: Embed) -> list[str]:
     found: dict[str, _Candidate] = {}
     for at, lesson in enumerate(theme):
         for text, changes in _advice(lesson.text):
-            if not check_entry(text):
+            if not check_entry(text) and _is_advice(text):
                 found.setdefault(text, _Candidate(text, changes, at))
     if not found:
         return []
@@ -294,6 +300,18 @@ def _candidates(theme: Sequence[Lesson], embed: Embed) -> list[str]:
     return [text for _, text in sorted(scored, key=lambda one: (-one[0], len(one[1]), one[1]))]
 
 
+def _is_advice(text: str) -> bool:
+    """Whether it tells what to do. Notes are full of what happened and of headlines, and no pattern is better than one
+    of these. A capital within the sentence is a name, and a name is special."""
+    if _NARRATIVE.search(text) or re.search(r"[=<>→|+\"“”]|\.\.\.|…", text):
+        return False
+    if not text.isascii() and _ELSEWHERE.search(text):
+        return True
+    first, *rest = re.findall(r"[^\W\d_][\w'’-]*", text) or [""]
+    named = any(word[0].isupper() and not word.isupper() and word != "I" for word in rest)
+    return first.lower().replace("’", "'") in _VERBS and not named
+
+
 def _stems(text: str) -> set[str]:
     """Words by their beginnings, without those that are in every sentence."""
     return {word[:5] for word in re.findall(r"[^\W\d_]{4,}", text.lower())} - _EVERYWHERE
@@ -306,21 +324,14 @@ def _shared(text: str, theme: Sequence[set[str]]) -> float:
 
 
 def _reads(one: _Candidate) -> float:
-    """How well a candidate reads as advice."""
+    """How well a candidate reads: little done to it, neither long nor a stump."""
     words = one.text.split()
-    first = words[0].lower().strip(",")
-    worth = 0.3 if first in _VERBS else 0.0
-    worth -= 0.12 * one.changes
-    worth -= 0.25 * len(_NARRATIVE.findall(one.text))
-    worth -= 0.02 * max(0, len(words) - 9) + 0.1 * max(0, 5 - len(words))
-    # A capital within the sentence is a name, and a name is special.
-    worth -= 0.25 * sum(word[:1].isupper() and not word.isupper() and word != "I" for word in words[1:])
-    return worth
+    return -0.12 * one.changes - 0.02 * max(0, len(words) - 9) - 0.1 * max(0, 5 - len(words))
 
 
 def _advice(lesson: str) -> Iterator[tuple[str, int]]:
     """The sentences and clauses of a lesson as advice, with how much was done to each."""
-    text = _OPENING.sub("", _ASIDE.sub("", lesson).strip())
+    text = re.sub(r"^[^\w`\"'(]+", "", _OPENING.sub("", _ASIDE.sub("", lesson).strip()))
     parts = [part for part in _PARTS.split(text) if part and part.strip()]
     for at, part in enumerate(parts):
         # What comes after the first part mostly explains it.
@@ -337,7 +348,7 @@ def _turned(part: str, changes: int) -> Iterator[tuple[str, int]]:
         words = general.split()
         while words and words[-1].lower() in _HANGING:
             words.pop()
-        if 3 <= len(words) <= MAX_WORDS:
+        if words and 3 <= words_in(" ".join(words)) <= MAX_WORDS:
             said = " ".join(words).strip(" ,;:.-")
             yield said[:1].upper() + said[1:], changes + more + replaced
 
