@@ -122,14 +122,12 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A vault and what is left out of it, by reason, each with its files; `problem` is of the whole."""
+    """A vault, how much is kept of it, and what is left out, by reason, each with its files."""
 
     vault: Vault
+    files: int
+    chunks: int
     skipped: dict[str, list[str]]
-
-    @property
-    def problem(self) -> str:
-        return self.vault.problem
 
 
 class Vaults:
@@ -172,7 +170,10 @@ class Vaults:
             )
         for other in self._store.vaults():
             if path == other.path:
-                raise BadInput(f"{given} is a vault already, called {other.name}.")
+                raise BadInput(
+                    f"{given} is a vault already, called {other.name}.",
+                    hint=f"`foreword vault check {other.name}` reads what is new in it.",
+                )
             if _inside(path, other.path) or _inside(other.path, path):
                 raise BadInput(
                     f"{given} and the vault {other.name} ({other.path}) stand one in the other.",
@@ -213,7 +214,7 @@ class Vaults:
             skipped: dict[str, list[str]] = {}
             for file in self._store.vault_problems(vault.name):
                 skipped.setdefault(file.problem, []).append(file.path)
-            found.append(Report(vault, skipped))
+            found.append(Report(vault, *self._store.vault_size(vault.name), skipped))
         return found
 
     def leave(self, name: str) -> list[int]:

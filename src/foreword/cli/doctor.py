@@ -273,7 +273,7 @@ def _vaults(call: Call, engine: Foreword) -> Iterator[Check]:
         if one.vault.problem:
             yield Check("vaults", "warn", f"{name}: {printable(one.vault.problem)}", f"`foreword vault check {name}`")
         else:
-            kept = f"{count(one.vault.files, 'note')}, {count(one.vault.chunks, 'chunk')}"
+            kept = f"{count(one.files, 'note')}, {count(one.chunks, 'chunk')}"
             yield Check("vaults", "ok", f"{name}: {kept}, looked at {when(one.vault.scanned_at)}")
         for line in skipped_lines(one.skipped):
             yield Check("vaults", "warn", f"{name} leaves out {line}", "Nothing to do if that is meant.")

@@ -15,7 +15,7 @@ from foreword.model import Audience
 if TYPE_CHECKING:
     from foreword.engine import Foreword
     from foreword.store import Vault
-    from foreword.vaults import Summary
+    from foreword.vaults import Report, Summary
 
 _SHOWN = 3
 # Which options belong to which verb; the others are refused rather than ignored.
@@ -90,19 +90,21 @@ def _add(call: Call, engine: Foreword) -> int:
 def _list(call: Call, engine: Foreword) -> int:
     found = engine.vaults.reports()
     if call.screen.as_json:
-        call.answer({"vaults": [{**_document(one.vault), "skipped": one.skipped} for one in found]})
+        call.answer({"vaults": [_report(one) for one in found]})
     elif not found:
         call.screen.write("There is no vault yet: `foreword vault add ~/notes`.")
     else:
         heads = ("name", "notes", "chunks", "left out", "looked at", "for", "folder")
-        call.screen.table(heads, [_row(one.vault, sum(map(len, one.skipped.values()))) for one in found])
+        call.screen.table(heads, [_row(one) for one in found])
     return Exit.OK
 
 
-def _row(one: Vault, skipped: int) -> tuple[str, ...]:
-    whom = ", ".join(part for part in (one.agent, one.project, one.audience.label) if part)
-    at = "being removed" if one.leaving else when(one.scanned_at)
-    return one.name, f"{one.files:,}", f"{one.chunks:,}", f"{skipped:,}", at, whom, one.path
+def _row(one: Report) -> tuple[str, ...]:
+    vault = one.vault
+    whom = ", ".join(part for part in (vault.agent, vault.project, vault.audience.label) if part)
+    at = "being removed" if vault.leaving else when(vault.scanned_at)
+    skipped = sum(map(len, one.skipped.values()))
+    return vault.name, f"{one.files:,}", f"{one.chunks:,}", f"{skipped:,}", at, whom, vault.path
 
 
 def _remove(call: Call, engine: Foreword) -> int:
@@ -120,10 +122,7 @@ def _check(call: Call, engine: Foreword) -> int:
     chosen = [engine.vaults.named(call.args.which)] if call.args.which else engine.vaults.all()
     done = [_read(engine, one) for one in chosen]
     found = {one.vault.name: one for one in engine.vaults.reports()}
-    data = [
-        {**_document(found[one.vault.name].vault), **_told(one), "skipped": found[one.vault.name].skipped}
-        for one in done
-    ]
+    data = [{**_told(one), **_report(found[one.vault.name])} for one in done]
     lines = [line for one in done for line in _changes(one, found[one.vault.name].skipped)]
     call.answer({"vaults": data}, lines or ["There is no vault yet: `foreword vault add ~/notes`."])
     return Exit.NO if any(one.problem for one in done) else Exit.OK
@@ -174,9 +173,17 @@ def _document(one: Vault) -> dict[str, Any]:
         "agent": one.agent,
         "project": one.project,
         "audience": one.audience.label,
+    }
+
+
+def _report(one: Report) -> dict[str, Any]:
+    return {
+        **_document(one.vault),
         "files": one.files,
         "chunks": one.chunks,
-        "scanned_at": one.scanned_at,
+        "scanned_at": one.vault.scanned_at,
+        "problem": one.vault.problem,
+        "skipped": one.skipped,
     }
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -51,6 +51,7 @@ class Watcher:
         self._thread = threading.Thread(target=self._run, name="foreword-vaults", daemon=True)
         self._said = ""
         self._seen: dict[str, bool] | None = None
+        self._pending: dict[str, set[str]] = {}
         self._caught_up = time.monotonic()
         self._about: dict[str, Any] = {"vaults": 0, "folders": 0, "problem": ""}
 
@@ -104,6 +105,8 @@ class Watcher:
         for vault in vaults:
             folders |= _places(self._look(vault))
         names = _known(vaults)
+        # What waits is found again by the first look.
+        self._pending = {}
         self._about = {"vaults": len(vaults), "folders": len(folders), "problem": ""}
         try:
             self._listen(vaults, folders, names)
@@ -125,7 +128,9 @@ class Watcher:
                 self._read_some(heard, folders)
             if time.monotonic() - asked_at > _ASK_FOR_VAULTS_S:
                 asked_at = time.monotonic()
-                if not self._is_there() or _known(self._vaults()) != names:
+                # A vault that was not there may be back.
+                lost = [one.path for one in vaults if one.path not in folders]
+                if any(map(os.path.isdir, lost)) or not self._is_there() or _known(self._vaults()) != names:
                     return
                 self._catch_up()
 
@@ -178,7 +183,7 @@ class Watcher:
             folders |= _places(look).keys()
             waiting = self._take(vault, look)
             if waiting:
-                waiting = self._settled(vault, waiting)
+                self._pending[vault.name] = waiting
             if not self._stop.is_set():
                 with self._room.engine() as engine:
                     engine.vaults.looked(look, whole=not waiting)
@@ -186,27 +191,24 @@ class Watcher:
         return folders
 
     def _read_some(self, heard: set[str], folders: dict[str, tuple[Vault, str]]) -> None:
-        by_vault: dict[str, tuple[Vault, set[str]]] = {}
         for path in heard:
             folder, name = os.path.split(path)
             if folder in folders and is_note(name):
                 vault, inside = folders[folder]
-                by_vault.setdefault(vault.name, (vault, set()))[1].add(inside + name)
-        for vault, paths in by_vault.values():
-            self._settled(vault, paths)
+                self._pending.setdefault(vault.name, set()).add(inside + name)
+        if self._pending:
+            self._read_pending({vault.name: vault for vault, _ in folders.values()})
 
-    def _settled(self, vault: Vault, paths: set[str]) -> set[str]:
-        """Take what changed as soon as nobody writes to it; what is still being written after a while is heard of
-        again when it is next written to."""
-        until = time.monotonic() + 10 * max(self._room.settings.vaults.settle_ms / 1000, _TRY_AGAIN_S)
-        while paths and not self._stop.is_set():
-            look = self._look(vault, paths)
-            paths = self._take(vault, look)
-            if time.monotonic() > until:
-                break
-            if paths:
-                self._stop.wait(_TRY_AGAIN_S)
-        return paths
+    def _read_pending(self, vaults: Mapping[str, Vault]) -> None:
+        """Take what changed as soon as nobody writes to it. After a little while others are heard again; what is still
+        being written waits for the next tick."""
+        until = time.monotonic() + 2 * self._room.settings.vaults.settle_ms / 1000
+        while self._pending and not self._stop.is_set():
+            for name, paths in self._pending.items():
+                self._pending[name] = self._take(vaults[name], self._look(vaults[name], paths))
+            self._pending = {name: paths for name, paths in self._pending.items() if paths}
+            if time.monotonic() > until or (self._pending and self._stop.wait(_TRY_AGAIN_S)):
+                return
 
     def _look(self, vault: Vault, only: set[str] | None = None) -> Look:
         with self._room.engine() as engine:

@@ -160,8 +160,6 @@ class Vault:
     scanned_at: float = 0.0
     problem: str = ""
     leaving: bool = False
-    files: int = 0
-    chunks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +306,9 @@ class Store(Protocol):
         """Whether it was added: neither its name nor its folder may be there already."""
 
     def vaults(self) -> list[Vault]: ...
+
+    def vault_size(self, name: str) -> tuple[int, int]:
+        """How many files of it are kept, and in how many chunks."""
 
     def scanned_vault(self, name: str, *, at: float, reading: int, problem: str = "") -> None:
         """It was looked through, or the problem that kept it from being."""

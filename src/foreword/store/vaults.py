@@ -43,15 +43,22 @@ class VaultRows(ABC):
     def vaults(self) -> list[Vault]:
         with self._connections.reading() as connection:
             found = connection.execute(
-                "SELECT v.name, v.path, v.agent, v.project, v.audience, v.reading, v.scanned_at, v.problem, v.leaving,"
-                " (SELECT count(*) FROM vault_file AS f WHERE f.vault = v.row AND f.problem = ''),"
-                " (SELECT count(*) FROM vault_file AS f JOIN vault_chunk AS c ON c.file = f.row WHERE f.vault = v.row)"
-                " FROM vault AS v ORDER BY v.name"
+                "SELECT name, path, agent, project, audience, reading, scanned_at, problem, leaving"
+                " FROM vault ORDER BY name"
             ).fetchall()
         return [
-            Vault(name, path, agent, project, Audience(audience), reading, scanned_at, problem, bool(leaving), *counts)
-            for name, path, agent, project, audience, reading, scanned_at, problem, leaving, *counts in found
+            Vault(name, path, agent, project, Audience(audience), reading, scanned_at, problem, bool(leaving))
+            for name, path, agent, project, audience, reading, scanned_at, problem, leaving in found
         ]
+
+    def vault_size(self, name: str) -> tuple[int, int]:
+        with self._connections.reading() as connection:
+            files, chunks = connection.execute(
+                "SELECT count(DISTINCT f.row), count(*) FROM vault_file AS f JOIN vault_chunk AS c ON c.file = f.row"
+                f" WHERE f.{_OF_VAULT}",
+                (name,),
+            ).fetchone()
+            return int(files), int(chunks)
 
     def scanned_vault(self, name: str, *, at: float, reading: int, problem: str = "") -> None:
         with self._connections.writing(synced=False) as connection:
