@@ -108,6 +108,15 @@ def test_unless_it_is_switched_on_everything_is_sent_every_time(
     assert _sent(engine, workspace) == {*FILES}
 
 
+@pytest.mark.proves("T13")
+def test_what_a_file_says_of_itself_in_a_comment_is_no_fact() -> None:
+    files = {"TOOLS_COMPACT.md": "<!-- made 2026-03-04 --> ssh <!-- never ended 2222"}
+    said = [Said(0.0, "Today is 2026-03-04.", True)]
+    assert used(files, said, now=1.0, pause_s=0.0) == {}
+    said.append(Said(0.5, "By 2222.", True))
+    assert used(files, said, now=1.0, pause_s=0.0) == {"TOOLS_COMPACT.md": "2222"}
+
+
 _TEXTS = st.sampled_from(["port 2222", "nas.example", "port 7777", "nothing at all", "metric units"])
 _CONVERSATIONS = st.lists(st.tuples(st.floats(0, 2 * HOUR), _TEXTS, st.booleans()), max_size=12)
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from foreword.bootstrap.filesets import IDENTITY
 
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 # What is looked up and not guessed: a number, an address, a path, a name with a sign in it.
 _FACT = re.compile(r"\w[\w.:/@+-]*\w")
 _SIGN = re.compile(r"[._:/@+]|\w-\w*\d")
@@ -33,7 +32,8 @@ class Said:
 def used(files: Mapping[str, str], said: Sequence[Said], *, now: float, pause_s: float) -> dict[str, str]:
     """The files that need not be sent again, each with the fact by which it was used. `said` is in order. Who the
     agent is stays whatever it said."""
-    known = {name: tuple(dict.fromkeys(facts(text))) for name, text in files.items() if name != IDENTITY}
+    shown = {name: _without_comments(text) for name, text in files.items() if name != IDENTITY}
+    known = {name: tuple(dict.fromkeys(facts(text))) for name, text in shown.items()}
     by_agent = _first_said(
         {fact for many in known.values() for fact in many}, _before_the_last_pause(said, now, pause_s)
     )
@@ -57,10 +57,20 @@ def _first_said(wanted: set[str], said: Iterable[Said]) -> dict[str, bool]:
 
 def facts(text: str) -> Iterator[str]:
     """What in a text is looked up and not guessed, in order, in one spelling."""
-    for found in _FACT.finditer(_COMMENT.sub(" ", text)):
+    for found in _FACT.finditer(text):
         piece = found[0].casefold()
         if len(piece) >= _SHORTEST_FACT_CHARS and (any(one.isdigit() for one in piece) or _SIGN.search(piece)):
             yield piece
+
+
+def _without_comments(text: str) -> str:
+    """What a file says of itself, such as when it was made, is no fact. By hand, because a pattern would take forever
+    for a file that opens comments and never ends one."""
+    kept, at = [], 0
+    while (begins := text.find("<!--", at)) >= 0 and (ends := text.find("-->", begins)) >= 0:
+        kept.append(text[at:begins])
+        at = ends + len("-->")
+    return " ".join([*kept, text[at:]])
 
 
 def _before_the_last_pause(said: Sequence[Said], now: float, pause_s: float) -> Iterable[Said]:

@@ -202,6 +202,9 @@ class Installation:
     about: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._read_record()
+
+    def _read_record(self) -> None:
         """Raises HostError for a record that cannot be read: without it nothing is undone by guess."""
         try:
             data = (self.folder / _RECORD).read_bytes()
@@ -406,6 +409,8 @@ class Installation:
             raise HostError(f"{self.folder} cannot be written: {error.strerror}.") from error
         try:
             fcntl.flock(number, fcntl.LOCK_EX)
+            # Whoever was here first may have written it since it was read.
+            self._read_record()
             yield
         except OSError as error:
             raise HostError(
