@@ -8,15 +8,15 @@ keeps a prompt's beginning for, and nothing changes between two such pauses.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from foreword.bootstrap.filesets import IDENTITY
+from foreword.patterns import lazy
 
 # What is looked up and not guessed: a number, an address, a path, a name with a sign in it.
-_FACT = re.compile(r"\w[\w.:/@+-]*\w")
-_SIGN = re.compile(r"[._:/@+]|\w-\w*\d")
+_FACT = lazy(r"\w[\w.:/@+-]*\w")
+_SIGN = lazy(r"[._:/@+]|\w-\w*\d")
 _SHORTEST_FACT_CHARS = 3
 
 
