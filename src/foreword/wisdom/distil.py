@@ -264,7 +264,7 @@ _TELLS_NOTHING = frozenset(
 _EVERYWHERE = frozenset("always never befor after when with that this from into only every without their there".split())
 # How advice begins, or what it holds, where it is not written in English.
 _ELSEWHERE = re.compile(
-    r"先|不要|别|別|必须|必須|避免|优先|優先|务必|始终|禁止|永不|必ず|ない|항상|반드시|immer|niemals?|siempre|nunca",
+    r"先|不要|别|別|必须|必須|避免|优先|優先|务必|始终|禁止|永不|必ず|ない|항상|반드시|\b(?:immer|niemals?|siempre|nunca)\b",
     re.I,
 )
 _HANGING = frozenset(
@@ -305,7 +305,7 @@ def _is_advice(text: str) -> bool:
     of these. A capital within the sentence is a name, and a name is special."""
     if _NARRATIVE.search(text) or re.search(r"[=<>→|+\"“”]|\.\.\.|…", text):
         return False
-    if not text.isascii() and _ELSEWHERE.search(text):
+    if _ELSEWHERE.search(text):
         return True
     first, *rest = re.findall(r"[^\W\d_][\w'’-]*", text) or [""]
     named = any(word[0].isupper() and not word.isupper() and word != "I" for word in rest)
