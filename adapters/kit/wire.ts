@@ -209,6 +209,7 @@ export interface SessionDocument {
   started: string;
   last: string;
   memories: number;
+  summary: string;
 }
 
 export interface SessionsAnswer {
@@ -227,6 +228,7 @@ export interface StatusAnswer {
   by_agent: Record<string, number>;
   by_kind: Record<string, number>;
   by_audience: Record<string, number>;
+  outdated: number;
   bytes: number;
   turns: number;
   silent_turns: number;

@@ -2,7 +2,7 @@
 
 record:  event → guard → redaction → memory → words and vectors → store
 brief:   ask → classify → intent → recall → gate → compose within budget → lanes → receipt
-start:   session → classify → summaries and index, frozen for the session
+start:   session → classify → summaries and index, frozen for the session; sessions are told when they rest
 compact: session → reduced plain text; what was said may be said again
 """
 
@@ -42,11 +42,25 @@ from foreword.model import (
 )
 from foreword.place import DEFAULT_AGENT, Place, Where, in_project, kept, place_of, scope_of
 from foreword.providers import Embedder, open_embedder
-from foreword.recall import Query, asks_the_same, bag, density, intent, may_follow, recall, spread, understand
+from foreword.recall import (
+    Query,
+    asks_the_same,
+    bag,
+    density,
+    intent,
+    may_follow,
+    recall,
+    replaces,
+    sketch,
+    spread,
+    tells_change,
+    understand,
+)
 from foreword.recent import Answered, Decided, Recent, fingerprint
 from foreword.record import check, check_time, clean, off_the_record, own_words, redact, take
 from foreword.settings import Loaded, Settings, load
-from foreword.store import Draft, Forgotten, Frozen, Mark, SqliteStore, Store, Turn
+from foreword.store import Day, Draft, Forgotten, Frozen, Mark, SqliteStore, Store, Turn
+from foreword.summaries import Summaries
 from foreword.vaults import Vaults
 from foreword.vectors import Vectors
 
@@ -59,6 +73,9 @@ _LOOKED_THROUGH = 1000
 _MOST_NEIGHBOURS = 1000
 _MOST_LISTED = 1_000_000
 _TO_JUDGE = 10
+_TOLD_AT_ONCE = 20
+_WEIGHED_AT_ONCE = 50
+_DAY_S = 86_400.0
 # How long what was found for a message waits for its prompt: a host may be busy with the one before.
 _AHEAD_S = 30.0
 _LAID_READY = "it was laid ready when the message came"
@@ -154,6 +171,7 @@ class Foreword:
         self._delivery = Delivery(store, clock)
         settings = loaded.settings
         self.vaults = Vaults(store, self._vectors, settings.vaults, recording=settings.record.enabled, clock=clock)
+        self._summaries = Summaries(store, compose.count_tokens)
 
     @classmethod
     def open(
@@ -236,7 +254,7 @@ class Foreword:
                 continue
             words = bag(taken.memory)
             draft = Draft(taken.memory, taken.fingerprint, words.words, words.counts, words.length)
-            drafts.append(self._vectors.on(draft))
+            drafts.append(self._vectors.on(replace(draft, sketch=sketch(taken.memory))))
             outcomes.append(Recorded(Outcome.STORED, redactions=taken.redactions))
         if not drafts:
             return outcomes
@@ -436,6 +454,7 @@ class Foreword:
         on a turn there is not."""
         if self._recent.scope is not None:
             self._store.catch_up(self._recent.scope, self._vectors.model)
+        self.weigh(limit=_WEIGHED_AT_ONCE)
 
     def _given_by(self, receipt_row: int) -> frozenset[int]:
         receipt = self._store.receipt(receipt_row)
@@ -563,6 +582,11 @@ class Foreword:
 
     def _stable(self, place: Place) -> Frozen:
         settings = self._settings.compose
+        if self._settings.summary.enabled:
+            # Whoever begins a session has often just ended one, which nobody has told yet.
+            self._summaries.make(
+                before=self._clock(), limit=settings.max_summaries, agent=place.agent, besides=place.session.key
+            )
         limits = compose.halved(settings) if place.kind.kind is SessionKind.SUBAGENT else settings
         composed = compose.stable(*self._index_of(place), limits)
         return Frozen(composed.text, tuple(memory.row for memory in composed.memories))
@@ -580,6 +604,41 @@ class Foreword:
                 rows=[memory.row for memory in composed.memories],
             )
         return Brief(composed.text, tuple(one.id for one in composed.memories), composed.tokens, composed.reason)
+
+    def summarise(self, *, resting: bool = True, limit: int = _TOLD_AT_ONCE) -> int:
+        """Tell sessions that hold something untold, the latest first: those that rest, or all. Returns how many were
+        looked at, 0 when all is told."""
+        if not self._settings.summary.enabled:
+            return 0
+        idle_s = self._settings.summary.idle_minutes * 60 if resting else 0
+        return self._summaries.make(before=self._clock() - idle_s, limit=limit)
+
+    def weigh(self, *, limit: int = _WEIGHED_AT_ONCE) -> int:
+        """Mark what new statements have made outdated. Returns how many new memories were looked at, 0 when all are."""
+        news = self._store.unweighed(limit=limit)
+        successors: dict[int, int] = {}
+        for new in filter(tells_change, news):
+            scope = Scope(new.agent, new.audience, new.circle, new.project)
+            about, _ = self._candidates(understand(new.text[:2000], now=new.at), scope)
+            successors |= {one.memory.row: new.row for one in about if replaces(new, one.memory)}
+        if news:
+            self._store.weighed(news[-1].row, successors)
+        return len(news)
+
+    def retire(self) -> Forgotten:
+        """Forget for good what is kept no longer than the settings say."""
+        old = self.retirable()
+        return self.forget(old) if old else Forgotten()
+
+    def retirable(self) -> list[str]:
+        """What `retire` would take away. It changes with the day, no oftener: forgetting writes the file anew."""
+        today = self._clock() // _DAY_S * _DAY_S
+        return [
+            f"m{row}"
+            for kind, days in self._settings.retention.days.items()
+            if days
+            for row in self._store.rows_of(kind=kind, before=today - days * _DAY_S)
+        ]
 
     def _index_of(self, place: Place) -> tuple[list[Memory], list[Memory]]:
         scope, limits = scope_of(place, self._settings.owner), self._settings.compose
@@ -876,6 +935,7 @@ class Foreword:
             "by_agent": census.by_agent,
             "by_kind": census.by_kind,
             "by_audience": census.by_audience,
+            "outdated": census.outdated,
             "bytes": census.bytes,
             "turns": census.receipts,
             "silent_turns": census.silent,
@@ -886,13 +946,17 @@ class Foreword:
             "embedder": {
                 "model": model or "none",
                 "embedded": census.vectors.get(model, 0),
-                "waiting": census.memories - census.vectors.get(model, 0) if model else 0,
+                "waiting": census.searched - census.vectors.get(model, 0) if model else 0,
                 "failure": self._vectors.failure,
             },
             "excluded": {"capture": list(settings.guard.exclude_capture), "injection": list(settings.turn.exclude)},
             "lanes": self._delivery.report(settings.lanes),
             "warnings": list(self.warnings),
         }
+
+    def days(self, *, last: int = 30) -> list[Day]:
+        """What happened on each of the last days on which anything did, the oldest first."""
+        return self._store.days(since=self._clock() - last * _DAY_S)
 
     def check(self) -> list[str]:
         """What is wrong with the home, one sentence each."""

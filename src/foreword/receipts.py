@@ -53,6 +53,7 @@ def candidates_of(verdict: Verdict, injected: Iterable[int], left_out: Mapping[s
                 "terms": list(one.candidate.terms),
                 "link": asdict(one.candidate.link) if one.candidate.link else None,
                 "tokens": memory.tokens,
+                "successor": memory.successor,
             }
         )
     return rows
@@ -67,7 +68,12 @@ def judged_again(receipt: Receipt) -> list[Candidate]:
     """The candidates of a receipt as the gate saw them; their texts are not needed, and not kept in receipts."""
     return [
         Candidate(
-            Memory(text="", row=int(one["row"]), tokens=int(one.get("tokens", 0))),
+            Memory(
+                text="",
+                row=int(one["row"]),
+                tokens=int(one.get("tokens", 0)),
+                successor=int(one.get("successor", 0)),
+            ),
             score=float(one["score"]),
             lanes=one["lanes"],
             signals=Signals(**{name: value for name, value in one["signals"].items() if name in _SIGNALS}),

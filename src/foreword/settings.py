@@ -23,8 +23,9 @@ from foreword.lanes import LaneSettings
 from foreword.model import Style
 from foreword.providers import EmbedderSettings, WriterSettings
 from foreword.recall import IntentSettings, RecallSettings
-from foreword.record import GuardSettings, RecordSettings, VaultSettings
+from foreword.record import GuardSettings, RecordSettings, RetentionSettings, VaultSettings
 from foreword.store import StoreSettings
+from foreword.summary import SummarySettings
 
 PROJECT_FILE = ".foreword.toml"
 _ENVIRONMENT = "FOREWORD_"
@@ -58,6 +59,7 @@ class Settings:
     store: StoreSettings = field(default_factory=StoreSettings)
     owner: OwnerSettings = field(default_factory=OwnerSettings)
     record: RecordSettings = field(default_factory=RecordSettings)
+    retention: RetentionSettings = field(default_factory=RetentionSettings)
     guard: GuardSettings = field(default_factory=GuardSettings)
     vaults: VaultSettings = field(default_factory=VaultSettings)
     intent: IntentSettings = field(default_factory=IntentSettings)
@@ -67,6 +69,7 @@ class Settings:
     compose: ComposeSettings = field(default_factory=ComposeSettings)
     bootstrap: BootstrapSettings = field(default_factory=BootstrapSettings)
     lanes: LaneSettings = field(default_factory=LaneSettings)
+    summary: SummarySettings = field(default_factory=SummarySettings)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     writer: WriterSettings = field(default_factory=WriterSettings)
     serve: ServeSettings = field(default_factory=ServeSettings)

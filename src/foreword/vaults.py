@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -22,6 +21,7 @@ from foreword import lanes
 from foreword.compose import count_tokens
 from foreword.errors import BadInput, UnknownId
 from foreword.model import Audience
+from foreword.patterns import lazy
 from foreword.place import kept
 from foreword.recall import bag
 from foreword.record import (
@@ -40,8 +40,8 @@ from foreword.record import (
 from foreword.store import Draft, Replaced, Store, Vault, VaultFile
 from foreword.vectors import Vectors
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+_NAME = lazy(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_NOT_IN_A_NAME = lazy(r"[^A-Za-z0-9._-]+")
 # A folder that held so many notes and has not a single entry now is more likely a disk that is not there.
 _NOT_LOST_AT_ONCE = 20
 # An editor may empty a note before it writes it anew; an emptied one is waited for longer.

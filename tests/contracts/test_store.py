@@ -572,6 +572,63 @@ def test_two_processes_that_write_at_once_lose_nothing(store_factory: Any) -> No
 # Forgetting
 
 
+def told(text: str) -> Memory:
+    return Memory(text, kind=Kind.SUMMARY, agent="ada", session="talk", at=50.0, tokens=3, decisions=["paint it"])
+
+
+@pytest.mark.proves("P6")
+def test_a_summary_tells_a_session_until_more_comes(store: Store) -> None:
+    store.add([draft("one", at=10.0), draft("two", at=20.0)], TALK)
+    assert store.to_summarise(before=19.0, limit=9) == []
+    (session,) = store.to_summarise(before=20.0, limit=9)
+    assert [memory.text for memory in store.told_by(session, limit=9)] == ["one", "two"]
+    row = store.put_summary(session, told("both"))
+    assert store.to_summarise(before=99.0, limit=9) == []
+    assert [one.summary for one in store.sessions(limit=9)] == ["both"]
+    store.add([draft("three", at=15.0)], TALK)
+    (session,) = store.to_summarise(before=99.0, limit=9)
+    assert [memory.text for memory in store.told_by(session, limit=9)] == ["one", "two", "three"]
+    assert store.put_summary(session, told("all three")) == row, "what quotes it stays as it was"
+    (summary,) = store.recent(Kind.SUMMARY, OWNER, limit=9)
+    assert (summary.text, summary.decisions, summary.row) == ("all three", ("paint it",), row)
+    assert store.to_summarise(before=99.0, limit=9, agent="bob") == []
+
+
+def test_of_a_long_session_its_ends_tell(store: Store) -> None:
+    store.add([draft(str(number)) for number in range(20)], TALK)
+    (session,) = store.to_summarise(before=99.0, limit=9)
+    assert [memory.text for memory in store.told_by(session, limit=4)] == ["0", "1", "18", "19"]
+
+
+def test_no_word_and_no_vector_leads_to_a_summary(store: Store) -> None:
+    store.add([draft("one", vectors=unit(1))], TALK)
+    (session,) = store.to_summarise(before=99.0, limit=9)
+    store.put_summary(session, told("one"))
+    with store.view(OWNER) as view:
+        assert view.size == 1
+    assert store.stale_rows(MODEL, limit=9) == []
+    store.add([draft("two", vectors=unit(0, 1))], TALK)
+    assert store.stale_rows(MODEL, limit=9) == []
+    assert [memory.text for memory in store.stale_rows(OTHER_MODEL, limit=9)] == ["one", "two"]
+
+
+def test_nothing_to_tell_is_not_looked_at_again(store: Store) -> None:
+    store.add([draft("one")], TALK)
+    (session,) = store.to_summarise(before=99.0, limit=9)
+    assert store.put_summary(session, None) == 0
+    assert store.to_summarise(before=99.0, limit=9) == []
+
+
+@pytest.mark.proves("B5")
+def test_a_summary_goes_with_any_memory_of_its_session(store: Store) -> None:
+    rows = [one.row for one in store.add([draft("one"), draft("two")], TALK)]
+    (session,) = store.to_summarise(before=99.0, limit=9)
+    store.put_summary(session, told("both"))
+    store.forget(rows[:1], texts=["one"])
+    assert store.recent(Kind.SUMMARY, OWNER, limit=9) == []
+    assert [one.key for one in store.to_summarise(before=99.0, limit=9)] == ["talk"]
+
+
 @pytest.mark.proves("B5")
 def test_forgetting_leaves_no_byte_behind(store_factory: Any) -> None:
     store = store_factory()

@@ -22,7 +22,8 @@ CAT = "Maya's cat is called Biscuit."
 ASK = "Is Maya's cat called Biscuit?"
 KEY = "agent:main:main"
 VERBS = (
-    "init config record brief start compact search get sessions why replay feedback tune forget status doctor demo"
+    "init config record brief start compact search get sessions why replay feedback tune forget status doctor tidy stats"
+    " demo"
 ).split()
 
 
@@ -756,3 +757,22 @@ def test_progress_is_shown_when_asked_for(folder, program):
     assert done.code == 0
     assert "/s)" in done.err
     assert done.out.startswith("4,000 lines: 4,000 stored")
+
+
+def test_tidy_tells_what_it_did_and_a_dry_run_does_nothing(run, full):
+    before = run("status", "--json").data["memories"]
+    assert "would be forgotten" in run("tidy", "--dry-run").out
+    assert run("tidy", "--all", "--json").data["forgotten"] == 0
+    assert run("status", "--json").data["memories"] >= before
+
+
+def test_stats_tell_day_by_day_what_was_kept_and_asked(run, full):
+    run("brief", "Which port does the staging database listen on?", "--session", "agent:main:main")
+    found = run("stats", "--days", "3650", "--json").data
+    assert sum(day["memories"] for day in found["days"]) == run("status", "--json").data["memories"]
+    assert found["turns"] == 2
+    assert "tokens a turn" in run("stats", "--days", "3650").out
+
+
+def test_stats_of_an_empty_home_say_so(run, home):
+    assert "Nothing was kept" in run("stats").out

@@ -12,9 +12,7 @@ from tests.hosts.program import FRAME, Program
 
 
 class Conformance:
-    """`host` is a fixture that each host's tests give; `turns` is how long the long conversation is."""
-
-    turns = 30
+    """`host` is a fixture that each host's tests give."""
 
     @pytest.mark.proves("S3", "L1", "B7")
     def test_a_memory_stands_beside_the_very_message_it_answers(self, host: Program) -> None:
@@ -120,12 +118,14 @@ class Conformance:
             f"Turn {number}: in which cupboard is the {_FACTS[number // 3 % len(_FACTS)]} kept?"
             if number % 3 == 0
             else f"Turn {number}: say something short, please."
-            for number in range(self.turns)
+            for number in range(_TURNS)
         ]
-        requests = host.conversation(prompts)
+        with host.talk() as say:
+            requests = [say(prompt).request for prompt in prompts]
         assert any(FRAME in one.beside for one in requests)
         for number, (one, other) in enumerate(pairwise(requests)):
             assert other.before[: len(one.before)] == one.before, f"turn {number + 1} changed what was sent before it"
 
 
+_TURNS = 30
 _FACTS = ("sextant", "theodolite", "astrolabe", "barograph", "planimeter", "heliograph", "stroboscope", "gyroscope")

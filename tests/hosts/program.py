@@ -11,8 +11,8 @@ import subprocess
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from tests.hosts.model_server import ModelServer, Request
 VENV = Path(sys.executable).parent
 FRAME = "foreword recall"
 _TURN_S = 120.0
+_ENDS_S = 5.0
 _PATIENT = "[serve]\ndeadline_ms = 3000\ncold_deadline_ms = 4500\n"
 # What of the environment a host may have from the machine: never a key, a home or a setting of somebody's.
 _KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "NODE_EXTRA_CA_CERTS")
@@ -36,16 +37,52 @@ def hosts_folder() -> Path:
 
 @dataclass(frozen=True)
 class Turn:
-    """What the host printed, and what its model was sent meanwhile."""
+    """What the host printed, what its model was sent meanwhile, when it was asked and how long it took."""
 
     text: str
     requests: list[Request]
+    began: float
     seconds: float
 
     @property
     def request(self) -> Request:
         """The first that has tools: hosts also ask their model for titles and the like."""
         return next((one for one in self.requests if one.tools), self.requests[0])
+
+
+# Says something, and gives the turn that came of it.
+Say = Callable[[str], Turn]
+
+
+class Line:
+    """Lines of JSON to and from a process."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdin
+        assert process.stdout
+        self._to, self._from = process.stdin, process.stdout
+        self._calls = 0
+
+    def send(self, document: Mapping[str, Any]) -> None:
+        self._to.write(json.dumps(document) + "\n")
+        self._to.flush()
+
+    def until(self, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """The first document that it holds of; those before it are passed over."""
+        for line in self._from:
+            found: dict[str, Any] = json.loads(line)
+            if holds(found):
+                return found
+        raise AssertionError("the host ended")
+
+    def call(self, method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """The result of a call, as JSON-RPC has it."""
+        self._calls += 1
+        number = self._calls
+        self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": parameters})
+        answer = self.until(lambda one: one.get("id") == number and "method" not in one)
+        assert "result" in answer, answer
+        return dict(answer["result"])
 
 
 class Program(ABC):
@@ -111,16 +148,41 @@ class Program(ABC):
         told = f"{done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
         assert done.returncode == 0, told
         assert requests, told
-        return Turn(done.stdout, requests, time.monotonic() - began)
+        return Turn(done.stdout, requests, began, time.monotonic() - began)
 
-    def conversation(self, prompts: Sequence[str]) -> list[Request]:
-        """All of them in one session, one after the other; what the model was sent first for each."""
-        sent, session = [], None
-        for prompt in prompts:
-            turn = self.turn(prompt, session=session)
-            session = session or self.session_of(turn.text)
-            sent.append(turn.request)
-        return sent
+    @abstractmethod
+    def talk(self) -> AbstractContextManager[Say]:
+        """One session in one process, as a person has it: what is said in it, turn by turn."""
+
+    def timed(self, say: Callable[[], str]) -> Turn:
+        seen, began = len(self.model.requests), time.monotonic()
+        text = say()
+        requests = self.model.requests[seen:]
+        assert requests, text
+        return Turn(text, requests, began, time.monotonic() - began)
+
+    @contextmanager
+    def running(self, *arguments: str) -> Iterator[Line]:
+        """The host as a process that takes and gives lines of JSON."""
+        with subprocess.Popen(
+            [str(self.program), *arguments],
+            cwd=self.project,
+            env=self.environ,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        ) as process:
+            try:
+                yield Line(process)
+            finally:
+                # With all that it started: some hosts run themselves once more, and end only the first of the two.
+                os.killpg(process.pid, signal.SIGTERM)
+                try:
+                    process.wait(_ENDS_S)
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)
 
     def uses(self, tool: str, arguments: object) -> str:
         """What makes the model use a tool of Foreword's."""

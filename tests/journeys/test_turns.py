@@ -78,7 +78,7 @@ def test_silence_is_nothing_at_all(told: Foreword) -> None:
     for style in Style:
         foreword = told
         assert foreword.brief(Ask(f"please sing a song about {style}", session="agent:main:b")).text == ""
-    assert told.start("agent:main:empty").text == ""
+    assert told.start("agent:other:empty").text == ""
     assert told.compact("agent:main:empty").text == ""
 
 

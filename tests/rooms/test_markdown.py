@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from foreword.record.markdown import MAX_CHUNK_CHARS, MAX_CHUNKS, date_in, note
 from foreword.record.vault import Keeping, chunks_of, excluded, is_note, problem_of, text_of
+from tests.scaling import is_linear
 
 NOTE = """\
 ---
@@ -166,6 +167,30 @@ def test_chunks_cover_the_text_in_order_and_none_is_too_long(text: str) -> None:
         return
     kept = iter("".join("".join(chunk.text for chunk in read.chunks).split()))
     assert all(letter in kept for letter in "".join(text.removeprefix("\ufeff").split()))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "|" + " " * 20,
+        "|:",
+        "|-",
+        "a|b\n" + "| " * 30 + "-",
+        "~" * 40,
+        "~" * 40 + "`",
+        "# " + " " * 60,
+        "`",
+        "[[",
+        "](",
+        "#a",
+        "- ",
+        "\n",
+        "---\n",
+        "> ",
+    ],
+)
+def test_reading_a_hostile_note_stays_linear(piece: str) -> None:
+    assert is_linear(note, piece * (60_000 // len(piece)))
 
 
 @given(st.binary(max_size=3000))

@@ -91,6 +91,7 @@ def build() -> argparse.ArgumentParser:
         settling,
         teaching,
         tending,
+        tidying,
         tuning,
         vaults,
     )
@@ -124,6 +125,7 @@ def build() -> argparse.ArgumentParser:
         tending,
         rolling,
         teaching,
+        tidying,
         demonstration,
         measuring,
     )

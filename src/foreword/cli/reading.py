@@ -10,6 +10,8 @@ from foreword.cli.screen import Screen, count, cut, printable, when
 from foreword.model import Memory
 from foreword.serve import documents
 
+_SUMMARY_CHARS = 80
+
 
 def add(verbs: Verbs) -> None:
     parser = verbs.add(
@@ -130,9 +132,17 @@ def sessions(call: Call) -> int:
         call.answer({"sessions": [documents.session(one) for one in kept]}, ["No session is kept yet."])
     else:
         call.screen.table(
-            ("last", "memories", "agent", "kind", "audience", "session"),
+            ("last", "memories", "agent", "kind", "audience", "session", "summary"),
             [
-                (when(one.last_at), f"{one.memories:,}", one.agent, one.kind.value, one.audience.label, one.key or "-")
+                (
+                    when(one.last_at),
+                    f"{one.memories:,}",
+                    one.agent,
+                    one.kind.value,
+                    one.audience.label,
+                    one.key or "-",
+                    cut(one.summary.partition("\n")[0], _SUMMARY_CHARS),
+                )
                 for one in kept
             ],
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from foreword.gate.confidence import confidence
@@ -30,9 +30,21 @@ class GatePolicy:
 
 
 def judge(candidates: Sequence[Candidate], policy: GatePolicy) -> Verdict:
-    """What to inject and why; an empty choice always carries the reason for silence."""
+    """What to inject and why; an empty choice always carries the reason for silence. What has a successor is never
+    injected, and counts for nothing."""
     if not candidates:
         return Verdict((), (), "nothing in scope shares a word or a meaning with the ask")
+    outdated = [
+        Judged(one, round(sure, 4), False, f"{Memory('', row=one.memory.successor).id} has said it since, or otherwise")
+        for sure, one in ranked([one for one in candidates if one.memory.successor])
+    ]
+    if len(outdated) == len(candidates):
+        return Verdict((), tuple(outdated), "something newer has been said about all of it")
+    verdict = _judged([one for one in candidates if not one.memory.successor], policy)
+    return replace(verdict, judged=(*verdict.judged, *outdated)) if outdated else verdict
+
+
+def _judged(candidates: Sequence[Candidate], policy: GatePolicy) -> Verdict:
     scored = ranked(candidates)
     sure = [one for one, _ in scored]
     best = sure[0]
@@ -80,7 +92,7 @@ def passing(sure: Sequence[float], policy: GatePolicy) -> int:
 
 def lenders(candidates: Sequence[Candidate], policy: GatePolicy) -> list[Candidate]:
     """The candidates that may lend their confidence to what they are linked with, the surest first."""
-    return [one for sure, one in ranked(candidates) if sure >= policy.confident]
+    return [one for sure, one in ranked(candidates) if sure >= policy.confident and not one.memory.successor]
 
 
 def joining(scored: Sequence[tuple[float, Candidate]], count: int, policy: GatePolicy) -> dict[int, float]:

@@ -18,6 +18,9 @@ from foreword.install.json5 import member
 _SERVER = ("mcpServers", "foreword")
 _HOOKS = ("hooks",)
 _TIMEOUT_MS = 5000
+# Before every turn the host announces a compression of its own that seldom comes. Only a person's counts, and only for
+# that is a process started.
+_MATCHERS = {"PreCompress": "manual"}
 
 
 class Gemini(Installer):
@@ -44,7 +47,7 @@ class Gemini(Installer):
     def _entries(self, wanted: Wanted) -> Iterator[tuple[str, dict[str, Any]]]:
         for event in HOSTS[self.name].events:
             hook = {"type": "command", "command": wanted.line("hook", self.name, event), "timeout": _TIMEOUT_MS}
-            yield event, {"matcher": "*", "hooks": [{"name": "foreword", **hook}]}
+            yield event, {"matcher": _MATCHERS.get(event, "*"), "hooks": [{"name": "foreword", **hook}]}
 
     def granted(self, config: Mapping[str, Any]) -> bool:
         return member(config, _SERVER) is not None

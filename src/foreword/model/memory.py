@@ -70,7 +70,8 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One kept statement. `agent` "" means every agent's, `project` "" every project's, `circle` "" any circle's."""
+    """One kept statement. `agent` "" means every agent's, `project` "" every project's, `circle` "" any circle's.
+    `successor` is the row of the memory that has said the same since, or otherwise; 0 while none has."""
 
     text: str
     kind: Kind = Kind.MESSAGE
@@ -91,6 +92,7 @@ class Memory:
     decisions: Sequence[str] = field(default_factory=tuple)
     tokens: int = 0
     row: int = 0
+    successor: int = 0
 
     @property
     def id(self) -> str:

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
-import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import unquote
 
 from foreword.patterns import lazy
 
@@ -18,7 +16,7 @@ _LONGEST = 60
 _WIKI = lazy(r"\[\[([^\[\]|#^\n]{0,300})(?:#([^\[\]|^\n]{0,300}))?(?:[|^][^\[\]\n]{0,300})?\]\]")
 _INLINE = lazy(r"\]\(\s{0,3}(?:<([^<>\n]{1,300})>|([^()\s<>]{1,300}))")
 _SCHEME = lazy(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_APART = re.compile(r"[\W_]+")
+_APART = lazy(r"[\W_]+")
 # Scripts without spaces are indexed in pieces; a name in them is a term only by its hash.
 _PIECES = lazy(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002ebef]")
 
@@ -52,6 +50,8 @@ def note_links(text: str, path: str = "") -> list[NoteLink]:
             if target or heading:
                 _add(found, match[0], [target, _last(target)] if target else [path], heading)
     if "](" in text:
+        from urllib.parse import unquote  # only whose text has such a link waits for it
+
         for match in _INLINE.finditer(text):
             target, _, heading = unquote(match[1] or match[2]).partition("#")
             if _SCHEME.match(target) or (target and not target.lower().endswith(SUFFIXES)):

@@ -41,7 +41,7 @@ def runs_of(key: str, trigger: str = "", provenance: str = "") -> frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One conversation as the store keeps it."""
+    """One conversation as the store keeps it, and the summary that Foreword made of it."""
 
     key: str
     agent: str
@@ -54,6 +54,7 @@ class Session:
     last_at: float = 0.0
     memories: int = 0
     row: int = 0
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Ask in, candidates out."""
 
 from foreword.recall.activation import may_follow, spread
+from foreword.recall.change import replaces, sketch, tells_change
 from foreword.recall.fusion import Hit
 from foreword.recall.intent import Intent, IntentSettings, intent
 from foreword.recall.passages import passages
@@ -22,6 +23,9 @@ __all__ = [
     "may_follow",
     "passages",
     "recall",
+    "replaces",
+    "sketch",
     "spread",
+    "tells_change",
     "understand",
 ]

@@ -150,6 +150,11 @@ def ask_terms(text: str, *, limit: int, time: str = "") -> list[Term]:
     return sorted(found.values(), key=lambda term: -term.weight)[:limit]
 
 
+def content_terms(text: str) -> frozenset[str]:
+    """The words of a text that tell something, as terms."""
+    return frozenset(term for term, weight in _terms(text[:MAX_INDEXED_CHARS]) if weight == 1.0)
+
+
 def asks_the_same(text: str, ask: str) -> bool:
     """Whether a text is a question that holds nothing which the ask does not hold: asked before, it is no answer. A
     statement in the same words is one."""

@@ -1,7 +1,7 @@
 """Events in, memories out."""
 
 from foreword.record.guard import GuardSettings, off_the_record, own_words
-from foreword.record.intake import RecordSettings, Taken, check, check_time, clean, take
+from foreword.record.intake import RecordSettings, RetentionSettings, Taken, check, check_time, clean, take
 from foreword.record.redaction import redact
 from foreword.record.vault import (
     READING,
@@ -21,6 +21,7 @@ __all__ = [
     "Keeping",
     "NoteChunk",
     "RecordSettings",
+    "RetentionSettings",
     "Taken",
     "VaultSettings",
     "check",

@@ -20,6 +20,25 @@ _WEB_TOOL = re.compile(r"web|fetch|brows|http|scrape|crawl|url", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
+class RetentionSettings:
+    """By kind, after how many days a memory is forgotten for good."""
+
+    message_days: int = field(default=0, metadata={"help": "Forget messages after so many days; 0: never."})
+    observation_days: int = field(default=0, metadata={"help": "Forget tool results after so many days; 0: never."})
+    note_days: int = field(default=0, metadata={"help": "Forget notes after so many days; 0: never."})
+    summary_days: int = field(default=0, metadata={"help": "Forget session summaries after so many days; 0: never."})
+
+    @property
+    def days(self) -> dict[Kind, int]:
+        return {
+            Kind.MESSAGE: self.message_days,
+            Kind.OBSERVATION: self.observation_days,
+            Kind.NOTE: self.note_days,
+            Kind.SUMMARY: self.summary_days,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class RecordSettings:
     enabled: bool = field(default=True, metadata={"help": "Record anything at all."})
     max_chars: int = field(

@@ -15,21 +15,25 @@ MAX_CHUNKS = 200
 
 _MOST_FRONT_LINES = 200
 _LONGEST_HEADING = 200
+# A longer line is nothing but text.
+_LONGEST_MARK = 400
+_FENCED = frozenset("`~-*+>")
 # A head that takes more of a chunk than this is not repeated.
 _LONGEST_HEAD = MAX_CHUNK_CHARS // 6
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#*)?[ \t]*")
-_FENCE = re.compile(r"\s{0,12}(?:[-*+>] {1,3}){0,3}(`{3,}|~{3,})([^`]*)")
-_UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
-_NOT_A_TITLE = re.compile(r"\s*(?:[-*+>|]|\d+[.)])|\s{4}")
-_RULE_OF_TABLE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*")
-_SENTENCE = re.compile(r"(?<=[.!?。!?;])\s+|\s+")
+_HEADING = lazy(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#*)?[ \t]*")
+_FENCE = lazy(r"\s{0,12}(?:[-*+>] {1,3}){0,3}(`{3,}|~{3,})([^`]*)")
+_UNDERLINE = lazy(r" {0,3}(=+|-{2,})[ \t]*")
+_NOT_A_TITLE = lazy(r"\s*(?:[-*+>|]|\d+[.)])|\s{4}")
+# Without its blanks, so that no two ways of reading a line can be tried in turns.
+_RULE_OF_TABLE = lazy(r"\|?:?-+:?(?:\|(?::?-+:?)?)*")
+_SENTENCE = lazy(r"(?<=[.!?。!?;])\s+|\s+")
 _TAG = lazy(r"(?:^|(?<=[\s(\[,;]))#([^\W\d_][\w/-]{0,60}\w|[^\W\d_])(?![\w#])", re.MULTILINE)
 _COLOUR = lazy(r"(?:[0-9a-f]{3}){1,2}|[0-9a-f]{8}", re.IGNORECASE)
 _CODE = lazy(r"`[^`\n]*`")
 _MARKUP = lazy(
     r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]*)\]\]|!?\[([^\[\]\n]*)\]\([^()\n]*\)|[*_`~]{1,3}(?=\S)|(?<=\S)[*_`~]{1,3}"
 )
-_KEY = re.compile(r"([A-Za-z][\w -]{0,40}):(?:[ \t]+(.*)|[ \t]*)")
+_KEY = lazy(r"([A-Za-z][\w -]{0,40}):(?:[ \t]+(.*)|[ \t]*)")
 _DATE = lazy(
     r"(?P<day>(?:19|20)\d\d-\d\d-\d\d)(?:[T ](?P<time>\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s?(?P<zone>Z|[+-]\d\d:?\d\d)?)?"
 )
@@ -114,19 +118,22 @@ def _blocks(lines: Sequence[str], at: int) -> Iterator[_Block]:
                 paragraph = []
             at += 1
             continue
-        begin = line.lstrip()[:1]
+        begin = line.lstrip()[:1] if len(line) <= _LONGEST_MARK else ""
         ends, block = at + 1, None
-        if begin == "#" and (heading := _HEADING.fullmatch(line)) and len(line) <= _LONGEST_HEADING:
+        if begin == "#" and len(line) <= _LONGEST_HEADING and (heading := _HEADING.fullmatch(line)):
             block = _Block("heading", [line], len(heading[1]), plain(heading[2] or ""))
-        elif begin in "`~-*+>" and (fence := _FENCE.fullmatch(line)):
+        elif begin in _FENCED and (fence := _FENCE.fullmatch(line)):
             ends = _end_of_fence(lines, at + 1, fence[1])
             block = _Block("code", lines[at:ends])
         elif (
-            begin in "=-" and len(paragraph) == 1 and (under := _UNDERLINE.fullmatch(line)) and _is_title(paragraph[0])
+            begin in ("=", "-")
+            and len(paragraph) == 1
+            and (under := _UNDERLINE.fullmatch(line))
+            and _is_title(paragraph[0])
         ):
             block = _Block("heading", [*paragraph, line], 1 if under[1][0] == "=" else 2, plain(paragraph[0]))
             paragraph = []
-        elif "|" in line and at + 1 < len(lines) and "-" in lines[at + 1] and _RULE_OF_TABLE.fullmatch(lines[at + 1]):
+        elif "|" in line and at + 1 < len(lines) and _is_rule(lines[at + 1]):
             while ends < len(lines) and "|" in lines[ends]:
                 ends += 1
             block = _Block("table", lines[at:ends])
@@ -140,6 +147,11 @@ def _blocks(lines: Sequence[str], at: int) -> Iterator[_Block]:
         at = ends
     if paragraph:
         yield _Block("text", paragraph)
+
+
+def _is_rule(line: str) -> bool:
+    """Whether a line is the one below a table's head."""
+    return "-" in line and _RULE_OF_TABLE.fullmatch("".join(line.split())) is not None
 
 
 def _end_of_fence(lines: Sequence[str], at: int, mark: str) -> int:

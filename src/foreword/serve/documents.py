@@ -88,6 +88,7 @@ class SessionDocument(TypedDict):
     started: str
     last: str
     memories: int
+    summary: str
 
 
 def memory(one: Memory) -> MemoryDocument:
@@ -179,6 +180,7 @@ def session(one: Session) -> SessionDocument:
         "started": timestamp(one.started_at),
         "last": timestamp(one.last_at),
         "memories": one.memories,
+        "summary": one.summary,
     }
 
 

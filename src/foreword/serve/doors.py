@@ -16,7 +16,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -42,6 +42,7 @@ _UNTIL = "x-until"
 _HEARD_AFTER_S = 0.004
 _MOST_BY_PORT = 64
 _LOOK_AROUND_S = 10.0
+_TOLD_AT_ONCE = 5
 _LONGEST_MS = 3_600_000.0
 _Done = TypeVar("_Done")
 
@@ -61,6 +62,8 @@ class Doors:
         self._port = 0
         self._ending = asyncio.Event()
         self._watcher = Watcher(self._room, log, is_there=self._room.is_there, busy=lambda: self._waiting > 0)
+        self._resting: Future[None] = Future()
+        self._resting.set_result(None)
 
     # life
 
@@ -104,8 +107,25 @@ class Doors:
                 async with asyncio.timeout(min(max(left, 0.05), _LOOK_AROUND_S)):
                     await ending.wait()
             except TimeoutError:
-                continue
+                self._rest()
         warm.cancel()
+
+    def _rest(self) -> None:
+        """What can wait is done when nobody does; it keeps the daemon from nothing, and alive no longer."""
+        if self._requests and not self._waiting and self._resting.done():
+            self._resting = self._workers.submit(self._tidy)
+
+    def _tidy(self) -> None:
+        """A little at a time, until somebody asks or all is done."""
+        try:
+            left = 1
+            while left and not self._waiting and not self._ending.is_set():
+                with self._room.engine() as engine:
+                    left = engine.summarise(limit=_TOLD_AT_ONCE) + engine.weigh()
+                    if not left and (gone := engine.retire().memories):
+                        self._log.say(f"{gone:,} memories were forgotten because the settings keep them no longer")
+        except ForewordError as error:
+            self._log.say(str(error))
 
     def _warm(self) -> None:
         if not self._requests:

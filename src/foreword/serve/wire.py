@@ -201,6 +201,7 @@ class StatusAnswer(TypedDict):
     by_agent: dict[str, int]
     by_kind: dict[str, int]
     by_audience: dict[str, int]
+    outdated: int
     bytes: int
     turns: int
     silent_turns: int

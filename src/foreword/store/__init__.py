@@ -3,6 +3,7 @@
 from foreword.store.connection import FILE_NAME, StoreSettings
 from foreword.store.contract import (
     Census,
+    Day,
     Draft,
     Facts,
     Floats,
@@ -26,6 +27,7 @@ from foreword.store.sqlite import SqliteStore
 __all__ = [
     "FILE_NAME",
     "Census",
+    "Day",
     "Draft",
     "Facts",
     "Floats",

@@ -6,7 +6,7 @@ this contract give the same brief.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -31,6 +31,8 @@ class Draft:
     length: int
     model: str = ""
     vectors: Floats | None = None
+    # What memories have in common that say the same; 0 for none.
+    sketch: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +194,21 @@ class Forgotten:
 
 
 @dataclass(frozen=True, slots=True)
+class Day:
+    """What happened on one day of the calendar, as this machine's clock has it."""
+
+    day: str
+    memories: int = 0
+    turns: int = 0
+    silent: int = 0
+    tokens_injected: int = 0
+    tokens_avoided: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Census:
-    """Counts for `status`."""
+    """Counts for `status`. All memories are `searched` but for the summaries that Foreword made; `outdated` are those
+    that have a successor."""
 
     memories: int
     sessions: int
@@ -202,6 +217,8 @@ class Census:
     by_kind: dict[str, int] = field(default_factory=dict)
     by_audience: dict[str, int] = field(default_factory=dict)
     vectors: dict[str, int] = field(default_factory=dict)
+    searched: int = 0
+    outdated: int = 0
     bytes: int = 0
     tokens_injected: int = 0
     tokens_avoided: int = 0
@@ -212,7 +229,15 @@ class Census:
 class Store(Protocol):
     # Writing. Each call is one transaction: all of it is kept, or none of it.
     def add(self, drafts: Sequence[Draft], session: Session | None) -> list[Written]:
-        """Keep memories of one session, in order. A fingerprint that is known already changes nothing."""
+        """Keep memories of one session, in order. A fingerprint that is known already changes nothing. Of those with
+        the same sketch, for the same listeners and of the same origin and kind, the newest succeeds the others."""
+
+    def unweighed(self, *, limit: int) -> list[Memory]:
+        """The next memories of which nobody has looked yet whether they make others outdated, oldest first."""
+
+    def weighed(self, upto: int, successors: Mapping[int, int]) -> None:
+        """Nobody needs to look at memories up to this row again; each of `successors` (row to row) is outdated by the
+        other. Goes when that one is forgotten."""
 
     def forget(self, rows: Collection[int], *, texts: Collection[str]) -> Forgotten:
         """Leave no byte of these memories, nor of receipts that quote `texts`, in any file of the store."""
@@ -235,13 +260,33 @@ class Store(Protocol):
         """The newest of a kind, newest first, leaving out the session with key `besides`."""
 
     def rows_of(
-        self, *, session: str = "", agent: str = "", source_id: str = "", before: float | None = None
+        self,
+        *,
+        session: str = "",
+        agent: str = "",
+        source_id: str = "",
+        before: float | None = None,
+        kind: Kind | None = None,
     ) -> list[int]:
         """Which memories an owner means; every given part must hold, and at least one must be given. A session is meant
         with all conversations that other listeners had under its key."""
 
     def sessions(self, *, limit: int, agent: str = "") -> list[Session]:
         """Sessions of which something is kept, the latest first."""
+
+    # Summaries. One a session at most; no word and no vector leads to it.
+    def to_summarise(self, *, before: float, limit: int, agent: str = "", besides: str = "") -> list[Session]:
+        """Sessions of which something is kept that their summary does not tell yet and whose last memory is no newer
+        than `before`, the latest first; `besides` is a key that is left out."""
+
+    def told_by(self, session: Session, *, limit: int) -> list[Memory]:
+        """The first and the last memories of one session, of this agent and key and no other, oldest first; without the
+        summary that was put."""
+
+    def put_summary(self, session: Session, memory: Memory | None) -> int:
+        """What tells the session as it was when `session` was read, in place of what told it before, under the same
+        number; None when there is nothing to tell. Returns the number, 0 when there is none. Goes when any memory of
+        the session is forgotten."""
 
     def stale_rows(self, model: str, *, limit: int) -> list[Memory]:
         """Memories that have no vector of this model yet, oldest first."""
@@ -350,6 +395,9 @@ class Store(Protocol):
 
     # Health.
     def census(self) -> Census: ...
+
+    def days(self, *, since: float) -> list[Day]:
+        """The days on which anything was kept or asked, the oldest first."""
 
     def check(self) -> list[str]:
         """What is wrong with the files, one sentence each; empty when sound."""

@@ -5,23 +5,22 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from foreword.errors import StoreDamaged, StoreError
-from foreword.model import Audience, Feedback, Kind, Memory, Origin, Scope, Session, SessionKind
+from foreword.model import Audience, Feedback, Kind, Memory, Scope, Session
 from foreword.store.connection import FILE_NAME, Connections
-from foreword.store.contract import Census, Draft, Floats, Forgotten, Frozen, LaneFile, Mark, Turn, Written
+from foreword.store.contract import Census, Day, Draft, Floats, Forgotten, Frozen, LaneFile, Mark, Turn, Written
 from foreword.store.index import Index, IndexView, pack_vector, pack_words
+from foreword.store.rows import MEMORY, SESSION, memory_of, session_of
+from foreword.store.summaries import SummaryRows
 from foreword.store.vaults import VaultRows
 
-_MEMORY = (
-    "m.row, m.kind, m.origin, m.audience, m.circle, m.agent, coalesce(s.key, ''), m.project, m.channel, m.sender, m.at,"
-    " m.source_id, m.type, m.title, m.files, m.concepts, m.decisions, m.tokens, m.text"
-    " FROM memory AS m LEFT JOIN session AS s ON s.row = m.session"
-)
+# Summaries are not.
+_SEARCHED = "EXISTS (SELECT 1 FROM word AS w WHERE w.memory = m.row)"
 _NOW = (
     "SELECT coalesce((SELECT max(row) FROM memory), 0),"
     " (SELECT sum(value) FROM counter WHERE name IN ('forgets', 'supersedes'))"
@@ -31,7 +30,7 @@ _QUOTABLE_CHARS = 12
 _UNSWEPT = "Memories were forgotten, but the file still holds traces of them, because another process is reading it."
 
 
-class SqliteStore(VaultRows):
+class SqliteStore(SummaryRows, VaultRows):
     def __init__(self, home: Path) -> None:
         self.path = home / FILE_NAME
         self._connections = Connections(self.path)
@@ -53,22 +52,22 @@ class SqliteStore(VaultRows):
             if place is not None and drafts:
                 times = [draft.memory.at for draft in drafts]
                 connection.execute(
-                    "UPDATE session SET last_at = max(last_at, ?), started_at = min(started_at, ?) WHERE row = ?",
-                    (max(times), min(times), place),
+                    "UPDATE session SET last_at = max(last_at, ?), started_at = min(started_at, ?),"
+                    " told_until = CASE WHEN ? THEN -1 ELSE told_until END WHERE row = ?",
+                    (max(times), min(times), any(one.created for one in written), place),
                 )
         return written
 
-    @staticmethod
-    def _add_one(connection: sqlite3.Connection, draft: Draft, session: int | None) -> Written:
+    def _add_one(self, connection: sqlite3.Connection, draft: Draft, session: int | None) -> Written:
         known = connection.execute("SELECT row FROM memory WHERE fingerprint = ?", (draft.fingerprint,)).fetchone()
         if known:
             return Written(int(known[0]), created=False)
         memory = draft.memory
         row = connection.execute(
             "INSERT INTO memory (session, position, kind, origin, audience, circle, agent, project, at, length, tokens,"
-            " fingerprint, channel, sender, source_id, type, title, files, concepts, decisions, text) VALUES (?1,"
-            " (SELECT coalesce(max(position), 0) + 1 FROM memory WHERE session = ?1),"
-            " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING row",
+            " fingerprint, channel, sender, source_id, type, title, files, concepts, decisions, text, sketch)"
+            " VALUES (?1, (SELECT coalesce(max(position), 0) + 1 FROM memory WHERE session = ?1),"
+            " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING row",
             (
                 session,
                 memory.kind.value,
@@ -90,11 +89,14 @@ class SqliteStore(VaultRows):
                 json.dumps(list(memory.concepts)),
                 json.dumps(list(memory.decisions)),
                 memory.text,
+                draft.sketch,
             ),
         ).fetchone()[0]
+        if draft.sketch:
+            self._succeed(connection, int(row), draft.sketch)
         connection.execute("INSERT INTO word VALUES (?, ?)", (row, pack_words(draft.words, draft.counts)))
         if draft.vectors is not None:
-            SqliteStore._add_vectors(connection, draft.model, row, draft.vectors)
+            self._add_vectors(connection, draft.model, row, draft.vectors)
             connection.execute(
                 "INSERT INTO embedded SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM memory WHERE row < ?2)"
                 " ON CONFLICT DO NOTHING",
@@ -108,6 +110,40 @@ class SqliteStore(VaultRows):
         return Written(int(row), created=True)
 
     @staticmethod
+    def _succeed(connection: sqlite3.Connection, row: int, sketch: int) -> None:
+        """Among those that say the same, all but the newest have it for their successor."""
+        same = [
+            int(one)
+            for (one,) in connection.execute(
+                "SELECT m.row FROM memory AS m JOIN memory AS new ON new.row = ?2 WHERE m.sketch = ?1"
+                " AND (m.agent, m.project, m.audience, m.circle, m.origin, m.kind)"
+                " = (new.agent, new.project, new.audience, new.circle, new.origin, new.kind)"
+                " AND m.successor IN (SELECT 0 UNION SELECT row FROM memory WHERE sketch = ?1)"
+                " ORDER BY m.at DESC, m.row DESC",
+                (sketch, row),
+            )
+        ]
+        connection.executemany("UPDATE memory SET successor = ? WHERE row = ?", [(same[0], one) for one in same[1:]])
+
+    def unweighed(self, *, limit: int) -> list[Memory]:
+        with self._connections.reading() as connection:
+            found = connection.execute(
+                f"SELECT {MEMORY} WHERE m.row > (SELECT value FROM counter WHERE name = 'weighed')"
+                " ORDER BY m.row LIMIT ?",
+                (limit,),
+            ).fetchall()
+        return [memory_of(one) for one in found]
+
+    def weighed(self, upto: int, successors: Mapping[int, int]) -> None:
+        with self._connections.writing(synced=False) as connection:
+            connection.execute("UPDATE counter SET value = max(value, ?) WHERE name = 'weighed'", (upto,))
+            living = set(self._living(connection, list(successors.values())))
+            connection.executemany(
+                "UPDATE memory SET successor = ? WHERE row = ?",
+                [(new, old) for old, new in successors.items() if new in living],
+            )
+
+    @staticmethod
     def _add_vectors(connection: sqlite3.Connection, model: str, row: int, vectors: Floats) -> None:
         connection.executemany(
             "INSERT INTO vector (memory, model, data) VALUES (?, ?, ?)",
@@ -116,9 +152,11 @@ class SqliteStore(VaultRows):
 
     def forget(self, rows: Collection[int], *, texts: Collection[str]) -> Forgotten:
         # Many at once in each statement: an owner may forget a whole agent, and receipts are read through only once.
-        these = (json.dumps([int(row) for row in rows]),)
         among = "IN (SELECT value FROM json_each(?))"
         with self._connections.writing() as connection:
+            rows = {int(row) for row in rows}
+            rows |= self._summaries_of(connection, rows)
+            these = (json.dumps(list(rows)),)
             places = [
                 place
                 for (place,) in connection.execute(f"SELECT DISTINCT session FROM memory WHERE row {among}", these)
@@ -132,6 +170,10 @@ class SqliteStore(VaultRows):
                 f" WHERE EXISTS (SELECT 1 FROM json_each(stable_rows) AS shown WHERE shown.value {among})",
                 these,
             )
+            connection.execute(
+                f"UPDATE session SET summary = NULL, told_until = -1 WHERE row {among}", (json.dumps(places),)
+            )
+            connection.execute(f"UPDATE memory SET successor = 0 WHERE successor {among}", these)
             gone = connection.execute(f"DELETE FROM memory WHERE row {among}", these).rowcount
             for text in texts:
                 touched.update(self._receipts_quoting(connection, text))
@@ -226,10 +268,10 @@ class SqliteStore(VaultRows):
         with self._connections.reading() as connection:
             # One JSON value, because the number of SQL variables is limited and an owner may forget a whole agent.
             found = connection.execute(
-                f"SELECT {_MEMORY} WHERE m.row IN (SELECT value FROM json_each(?)) AND {condition}",
+                f"SELECT {MEMORY} WHERE m.row IN (SELECT value FROM json_each(?)) AND {condition}",
                 (json.dumps([int(row) for row in rows]), *values),
             ).fetchall()
-        memories = {memory.row: memory for memory in map(_memory, found)}
+        memories = {memory.row: memory for memory in map(memory_of, found)}
         return [memories[row] for row in rows if row in memories]
 
     def around(self, row: int, *, reach: int | None, scope: Scope | None = None) -> list[Memory]:
@@ -239,31 +281,38 @@ class SqliteStore(VaultRows):
         near, reach_values = ("", ()) if reach is None else (" AND abs(m.position - here.position) <= ?", (reach,))
         with self._connections.reading() as connection:
             found = connection.execute(
-                f"SELECT {_MEMORY} JOIN memory AS here ON here.row = ?"
+                f"SELECT {MEMORY} JOIN memory AS here ON here.row = ?"
                 f" WHERE (m.session = here.session OR m.row = here.row){near} AND {condition}"
                 " ORDER BY m.position, m.row",
                 (row, *reach_values, *values),
             ).fetchall()
-        return [_memory(one) for one in found]
+        return [memory_of(one) for one in found]
 
     def recent(self, kind: Kind, scope: Scope, *, limit: int, besides: str = "") -> list[Memory]:
         condition, values = _visible(scope)
         with self._connections.reading() as connection:
             found = connection.execute(
-                f"SELECT {_MEMORY} WHERE m.kind = ? AND coalesce(s.key, '') <> ? AND {condition}"
+                f"SELECT {MEMORY} WHERE m.kind = ? AND coalesce(s.key, '') <> ? AND {condition}"
                 " ORDER BY m.at DESC, m.row DESC LIMIT ?",
                 (kind.value, besides or "\0", *values, limit),
             ).fetchall()
-        return [_memory(one) for one in found]
+        return [memory_of(one) for one in found]
 
     def rows_of(
-        self, *, session: str = "", agent: str = "", source_id: str = "", before: float | None = None
+        self,
+        *,
+        session: str = "",
+        agent: str = "",
+        source_id: str = "",
+        before: float | None = None,
+        kind: Kind | None = None,
     ) -> list[int]:
         wanted = {
             _under("s.key", ":session"): ("session", session),
             "m.agent = :agent": ("agent", agent),
             "m.source_id = :source_id": ("source_id", source_id),
             "m.at < :before": ("before", before),
+            "m.kind = :kind": ("kind", kind.value if kind else None),
         }
         given = {clause: value for clause, value in wanted.items() if value[1] not in ("", None)}
         if not given:
@@ -281,28 +330,24 @@ class SqliteStore(VaultRows):
     def sessions(self, *, limit: int, agent: str = "") -> list[Session]:
         with self._connections.reading() as connection:
             found = connection.execute(
-                "SELECT key, agent, kind, audience, circle, project, channel, started_at, last_at,"
-                " (SELECT count(*) FROM memory WHERE memory.session = session.row), row FROM session"
+                f"SELECT {SESSION} FROM session"
                 " WHERE (?1 = '' OR agent = ?1) AND EXISTS (SELECT 1 FROM memory WHERE memory.session = session.row)"
                 " ORDER BY last_at DESC, row DESC LIMIT ?2",
                 (agent, limit),
             ).fetchall()
-        return [
-            Session(key, owner, SessionKind(kind), Audience(audience), *rest)
-            for key, owner, kind, audience, *rest in found
-        ]
+        return [session_of(one) for one in found]
 
     # Vectors of another model
 
     def stale_rows(self, model: str, *, limit: int) -> list[Memory]:
         with self._connections.reading() as connection:
             found = connection.execute(
-                f"SELECT {_MEMORY} WHERE m.row > coalesce((SELECT upto FROM embedded WHERE model = ?1), 0)"
+                f"SELECT {MEMORY} WHERE m.row > coalesce((SELECT upto FROM embedded WHERE model = ?1), 0)"
                 " AND NOT EXISTS (SELECT 1 FROM vector AS v WHERE v.memory = m.row AND v.model = ?1)"
-                " ORDER BY m.row LIMIT ?2",
+                f" AND {_SEARCHED} ORDER BY m.row LIMIT ?2",
                 (model, limit),
             ).fetchall()
-        return [_memory(one) for one in found]
+        return [memory_of(one) for one in found]
 
     def put_vectors(self, model: str, vectors: Iterable[tuple[int, Floats]]) -> None:
         with self._connections.writing(synced=False) as connection:
@@ -317,7 +362,7 @@ class SqliteStore(VaultRows):
             connection.execute("INSERT OR IGNORE INTO embedded VALUES (?, 0)", (model,))
             connection.execute(
                 "UPDATE embedded SET upto = coalesce((SELECT min(m.row) - 1 FROM memory AS m WHERE m.row > upto AND NOT"
-                " EXISTS (SELECT 1 FROM vector AS v WHERE v.memory = m.row AND v.model = ?1)),"
+                f" EXISTS (SELECT 1 FROM vector AS v WHERE v.memory = m.row AND v.model = ?1) AND {_SEARCHED}),"
                 " (SELECT max(row) FROM memory), 0) WHERE model = ?1",
                 (model,),
             )
@@ -550,6 +595,8 @@ class SqliteStore(VaultRows):
                 vectors=dict(
                     connection.execute("SELECT model, count(DISTINCT memory) FROM vector GROUP BY 1").fetchall()
                 ),
+                searched=one("SELECT count(*) FROM word"),
+                outdated=one("SELECT count(*) FROM memory WHERE successor <> 0"),
                 bytes=sum(file.stat().st_size for file in self.path.parent.glob(FILE_NAME + "*")),
                 tokens_injected=one("SELECT coalesce(sum(tokens), 0) FROM receipt"),
                 tokens_avoided=one("SELECT coalesce(sum(avoided), 0) FROM receipt"),
@@ -560,6 +607,19 @@ class SqliteStore(VaultRows):
                     ).fetchall()
                 ),
             )
+
+    def days(self, *, since: float) -> list[Day]:
+        day = "date(at, 'unixepoch', 'localtime')"
+        with self._connections.reading() as connection:
+            found = connection.execute(
+                "SELECT day, sum(memories), sum(turns), sum(silent), sum(tokens), sum(avoided) FROM ("
+                f" SELECT {day} AS day, 1 AS memories, 0 AS turns, 0 AS silent, 0 AS tokens, 0 AS avoided"
+                " FROM memory WHERE at >= ?1 UNION ALL"
+                f" SELECT {day}, 0, 1, tokens = 0, tokens, avoided FROM receipt WHERE at >= ?1"
+                ") GROUP BY day ORDER BY day",
+                (since,),
+            ).fetchall()
+        return [Day(*one) for one in found]
 
     def check(self) -> list[str]:
         try:
@@ -602,37 +662,6 @@ def _visible(scope: Scope | None) -> tuple[str, tuple[Any, ...]]:
 def _under(column: str, key: str) -> str:
     """A session key, or one made of it for other listeners or a project: `key` or `key|…`."""
     return f"({column} = {key} OR substr({column}, 1, length({key}) + 1) = {key} || '|')"
-
-
-def _memory(values: Sequence[Any]) -> Memory:
-    row, kind, origin, audience, circle, agent, session, project, channel, sender, at, source_id = values[:12]
-    type_, title, files, concepts, decisions, tokens, text = values[12:]
-    return Memory(
-        text=text,
-        kind=Kind(kind),
-        origin=Origin(origin),
-        audience=Audience(audience),
-        circle=circle,
-        agent=agent,
-        session=session,
-        project=project,
-        channel=channel,
-        sender=sender,
-        at=at,
-        source_id=source_id,
-        title=title,
-        type=type_,
-        files=_listed(files),
-        concepts=_listed(concepts),
-        decisions=_listed(decisions),
-        tokens=tokens,
-        row=row,
-    )
-
-
-def _listed(data: str) -> tuple[str, ...]:
-    # Most memories have none of them, and every brief reads ten memories.
-    return () if data == "[]" else tuple(json.loads(data))
 
 
 def _receipt(found: tuple[int, str, str]) -> dict[str, Any]:

@@ -24,9 +24,8 @@ class VaultRows(ABC):
 
     _connections: Connections
 
-    @staticmethod
     @abstractmethod
-    def _add_one(connection: sqlite3.Connection, draft: Draft, session: int | None) -> Written: ...
+    def _add_one(self, connection: sqlite3.Connection, draft: Draft, session: int | None) -> Written: ...
 
     @abstractmethod
     def _sweep(self) -> None: ...

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from tests.hosts.model_server import Request
-from tests.hosts.program import Program, last_json
+from tests.hosts.program import Program, Say, last_json
 
 # This one puts what a hook says into the user's message; the host's newest models get it right behind.
 MODEL = "claude-sonnet-4-5"
@@ -43,25 +40,14 @@ class Claude(Program):
     def session_of(self, printed: str) -> str:
         return str(last_json(printed)["session_id"])
 
-    def conversation(self, prompts: Sequence[str]) -> list[Request]:
-        """All of them in one process, as a person types them; what the model was sent first for each."""
-        command = [str(self.program), "-p", "--model", MODEL, "--verbose"]
-        command += ["--input-format", "stream-json", "--output-format", "stream-json"]
-        sent = []
-        with subprocess.Popen(
-            command, cwd=self.project, env=self.environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        ) as talking:
-            assert talking.stdin
-            assert talking.stdout
-            for prompt in prompts:
-                seen = len(self.model.requests)
-                message: dict[str, Any] = {"role": "user", "content": [{"type": "text", "text": prompt}]}
-                talking.stdin.write(json.dumps({"type": "user", "message": message}) + "\n")
-                talking.stdin.flush()
-                for line in talking.stdout:
-                    if json.loads(line).get("type") == "result":
-                        break
-                sent.append(next(one for one in self.model.requests[seen:] if one.tools))
-            talking.stdin.close()
-            talking.wait(60)
-        return sent
+    @contextmanager
+    def talk(self) -> Iterator[Say]:
+        streams = ("--input-format", "stream-json", "--output-format", "stream-json")
+        with self.running("-p", "--model", MODEL, "--verbose", *streams) as line:
+
+            def say(prompt: str) -> str:
+                message = {"role": "user", "content": [{"type": "text", "text": prompt}]}
+                line.send({"type": "user", "message": message})
+                return str(line.until(lambda one: one.get("type") == "result"))
+
+            yield lambda prompt: self.timed(lambda: say(prompt))

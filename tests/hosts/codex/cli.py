@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from tests.hosts.program import Program
+from tests.hosts.program import Line, Program, Say
 
 CONFIG = """# as it was
 model = "mock-model"
@@ -43,27 +43,31 @@ class Codex(Program):
 
     def trust(self) -> None:
         """What Codex keeps when a user has looked at the hooks and trusts them."""
-        with subprocess.Popen(
-            [str(self.program), "app-server"],
-            env=self.environ,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        ) as server:
-            assert server.stdin
-            assert server.stdout
-            client = {"clientInfo": {"name": "tests", "version": "1"}}
-            asked = ({"id": 1, "method": "initialize", "params": client}, {"method": "initialized"})
-            for one in (*asked, {"id": 2, "method": "hooks/list", "params": {}}):
-                server.stdin.write(json.dumps(one) + "\n")
-            server.stdin.flush()
-            told = (json.loads(line) for line in server.stdout)
-            (folder,) = next(one for one in told if one.get("id") == 2)["result"]["data"]
-            server.terminate()
+        with self._served() as line:
+            (folder,) = line.call("hooks/list", {})["data"]
         for hook in folder["hooks"]:
             with self.config.open("a") as config:
                 config.write(f'\n[hooks.state."{hook["key"]}"]\ntrusted_hash = "{hook["currentHash"]}"\n')
+
+    @contextmanager
+    def talk(self) -> Iterator[Say]:
+        if "trusted_hash" not in self.config.read_text():
+            self.trust()
+        with self._served() as line:
+            thread = line.call("thread/start", {"cwd": str(self.project)})["thread"]["id"]
+
+            def say(prompt: str) -> str:
+                line.call("turn/start", {"threadId": thread, "input": [{"type": "text", "text": prompt}]})
+                return str(line.until(lambda one: one.get("method") == "turn/completed"))
+
+            yield lambda prompt: self.timed(lambda: say(prompt))
+
+    @contextmanager
+    def _served(self) -> Iterator[Line]:
+        with self.running("app-server") as line:
+            line.call("initialize", {"clientInfo": {"name": "tests", "version": "1"}})
+            line.send({"method": "initialized"})
+            yield line
 
     def uses(self, tool: str, arguments: object) -> str:
         # Codex does not wait for the tools of a server that is still starting: they are there with the next request.

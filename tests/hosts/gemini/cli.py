@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from tests.hosts.program import Program
+from tests.hosts.program import Program, Say
+
+_MODEL = "gemini-2.5-flash"
+_USUAL = ("--approval-mode", "yolo", "--skip-trust")
 
 
 class Gemini(Program):
@@ -30,8 +34,20 @@ class Gemini(Program):
 
     def command(self, prompt: str, *, session: str | None, model: str) -> Sequence[str]:
         going_on = ["--resume", session] if session else []
-        usual = ["-m", model or "gemini-2.5-flash", "--approval-mode", "yolo", "--skip-trust", "-o", "json"]
-        return [*usual, *going_on, "-p", prompt]
+        return [*_USUAL, "-m", model or _MODEL, "-o", "json", *going_on, "-p", prompt]
+
+    @contextmanager
+    def talk(self) -> Iterator[Say]:
+        """As an editor talks to it, by the Agent Client Protocol."""
+        with self.running("--acp", *_USUAL, "-m", _MODEL) as line:
+            line.call("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
+            session = line.call("session/new", {"cwd": str(self.project), "mcpServers": []})["sessionId"]
+
+            def say(prompt: str) -> str:
+                words = [{"type": "text", "text": prompt}]
+                return str(line.call("session/prompt", {"sessionId": session, "prompt": words}))
+
+            yield lambda prompt: self.timed(lambda: say(prompt))
 
     def session_of(self, printed: str) -> str:
         return str(json.loads(printed[printed.index("{") :])["session_id"])

@@ -13,9 +13,6 @@ from tests.hosts.program import FRAME
 
 
 class TestGemini(Conformance):
-    # Each is a process of its own, which takes seconds: a session is only gone on with by starting again.
-    turns = 8
-
     @pytest.mark.proves("P6", "S1")
     def test_what_a_command_showed_is_kept_as_an_observation(self, host: Gemini) -> None:
         asked = {"command": "echo the tide gauge reads 412 centimetres", "description": "reads the gauge"}
@@ -43,6 +40,8 @@ class TestGemini(Conformance):
         assert fresh.settings_file.read_bytes() == before
         fresh.foreword("gemini", "install", "--yes")
         assert json.loads(fresh.settings_file.read_bytes())["general"] == {"enableAutoUpdate": False}
+        asked_at = json.loads(fresh.settings_file.read_bytes())["hooks"]["PreCompress"][0]["matcher"]
+        assert asked_at == "manual", "before every turn the host announces one of its own: no process for that"
         assert "nothing is to be changed" in fresh.foreword("gemini", "install", "--yes")
         assert "no turn has shown it yet" in fresh.foreword("gemini", "check")
         switched_off = {**json.loads(fresh.settings_file.read_text()), "hooksConfig": {"enabled": False}}

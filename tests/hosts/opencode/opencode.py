@@ -9,12 +9,13 @@ import subprocess
 import threading
 import time
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tests.hosts.model_server import Request
-from tests.hosts.program import Program, Turn
+from tests.hosts.program import Program, Say, Turn
 
 _STARTS_S = 60.0
 _TURN_S = 120.0
@@ -68,13 +69,13 @@ class OpenCode(Program):
 
     def turn(self, prompt: str, *, session: str | None = None, model: str = "") -> Turn:
         session = session or self.new_session()
-        seen = len(self.model.requests)
-        began = time.monotonic()
-        answer = self.ask("POST", f"/session/{session}/message", {"parts": [{"type": "text", "text": prompt}]})
-        seconds = time.monotonic() - began
-        requests = self.model.requests[seen:]
-        assert requests, answer
-        return Turn(json.dumps(answer), requests, seconds)
+        said = {"parts": [{"type": "text", "text": prompt}]}
+        return self.timed(lambda: json.dumps(self.ask("POST", f"/session/{session}/message", said)))
+
+    @contextmanager
+    def talk(self) -> Iterator[Say]:
+        session = self.new_session()
+        yield lambda prompt: self.turn(prompt, session=session)
 
     def new_session(self, title: str = "A session") -> str:
         """One that has a title: for one without, the host asks its model, whenever it gets to it."""
