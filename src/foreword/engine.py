@@ -29,6 +29,7 @@ from foreword.model import (
     Feedback,
     Kind,
     Memory,
+    Origin,
     Outcome,
     Recorded,
     Scope,
@@ -115,8 +116,9 @@ class Tuning:
 @dataclass(frozen=True, slots=True)
 class WorkspaceFiles:
     """What a session gets of its workspace. `keep` are names among those that the host loaded, `add` what it did not;
-    `missing` should be there and is not. `tokens` has what each file costs, those that are left out too.
-    `context_file` is where the file lane writes for this session, "" where it does not."""
+    `missing` should be there and is not; `shed` was used in this conversation and is not sent again. `tokens` has what
+    each file costs, those that are left out too. `context_file` is where the file lane writes for this session, ""
+    where it does not."""
 
     kind: SessionKind
     enabled: bool
@@ -124,6 +126,7 @@ class WorkspaceFiles:
     keep: Sequence[str]
     add: Sequence[bootstrap.WorkspaceFile] = ()
     missing: Sequence[str] = ()
+    shed: Sequence[str] = ()
     tokens: Mapping[str, int] = field(default_factory=dict)
     problems: Sequence[str] = ()
     context_file: str = ""
@@ -700,11 +703,12 @@ class Foreword:
         file = self._begun(place, str(Path(workspace).expanduser())) if self._settings.lanes.to_disk else ""
         warnings = [place.kind.warning] if place.kind.warning else []
         if not settings.enabled:
+            chosen = bootstrap.left_to_the_host(kind, loaded, settings)
             return WorkspaceFiles(
                 kind=kind,
-                enabled=False,
-                reason="workspace files are left to the host",
-                keep=tuple(dict.fromkeys(loaded)),
+                enabled=len(chosen.names) < len({*loaded}),
+                reason=chosen.reason,
+                keep=chosen.names,
                 problems=warnings,
                 context_file=file,
             )
@@ -718,6 +722,9 @@ class Foreword:
         present = {one.name: one for one in bootstrap.read(folder, wanted)}
         reason = chosen.reason + "".join(f"; what {name} would hold comes beside the message" for name in beside)
         found = [present[name] for name in dict.fromkeys(chosen.names) if name in present]
+        shed = self._shed(place, {one.name: one.text for one in found if one.text is not None}) if settings.shed else {}
+        reason += "".join(f"; {name} was used by saying {fact}, and is not sent again" for name, fact in shed.items())
+        found = [one for one in found if one.name not in shed]
         problems = [one.problem for one in present.values() if one.problem] + [*warnings, *filter(None, [stale])]
         return WorkspaceFiles(
             kind=kind,
@@ -726,10 +733,20 @@ class Foreword:
             keep=tuple(one.name for one in found if one.name in loaded),
             add=tuple(one for one in found if one.name not in loaded and one.text is not None),
             missing=tuple(one.name for one in found if one.text is None),
+            shed=tuple(shed),
             tokens={one.name: compose.count_tokens(one.text) for one in present.values() if one.text is not None},
             problems=tuple(problems),
             context_file=file,
         )
+
+    def _shed(self, place: Place, files: Mapping[str, str]) -> dict[str, str]:
+        """The files that the conversation, as the host's model has it since its last compaction, has used."""
+        since = self._store.turn(replace(place.session, key=place.host_key)).since
+        rows = self._store.rows_of(session=place.host_key, agent=place.agent) if place.host_key else []
+        messages = self._store.get([row for row in rows if row > since][-_MOST_NEIGHBOURS:])
+        said = [bootstrap.Said(one.at, one.text, one.origin is Origin.AGENT) for one in messages]
+        pause_s = self._settings.bootstrap.shed_pause_minutes * 60
+        return bootstrap.used(files, said, now=self._clock(), pause_s=pause_s)
 
     def _refreshed(self, workspace: Path) -> str:
         """Why TOOLS_COMPACT.md is older than TOOLS.md, where it is and could not be made again; else ""."""

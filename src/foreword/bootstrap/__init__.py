@@ -13,7 +13,8 @@ from foreword.bootstrap.compact_tools import (
     without_secrets,
 )
 from foreword.bootstrap.filesets import BootstrapSettings, Chosen, choose
-from foreword.bootstrap.listing import Listed, listing, loaded_by_host
+from foreword.bootstrap.listing import Listed, left_to_the_host, listing, loaded_by_host
+from foreword.bootstrap.shedding import Said, facts, used
 from foreword.bootstrap.workspace import WorkspaceFile, read
 
 __all__ = [
@@ -24,15 +25,19 @@ __all__ = [
     "Compacted",
     "Fact",
     "Listed",
+    "Said",
     "WorkspaceFile",
     "choose",
     "compact",
     "described",
+    "facts",
     "invented",
+    "left_to_the_host",
     "listing",
     "loaded_by_host",
     "missing",
     "read",
     "refused",
+    "used",
     "without_secrets",
 ]

@@ -20,6 +20,7 @@ from foreword.errors import (
     HostError,
     ProviderError,
     ReviewError,
+    RolloutError,
     StoreError,
     UnknownId,
 )
@@ -36,6 +37,7 @@ _EXITS: tuple[tuple[type[Exception], Exit], ...] = (
     (BadSettings, Exit.SETTINGS),
     (ProviderError, Exit.SETTINGS),
     (HostError, Exit.SETTINGS),
+    (RolloutError, Exit.SETTINGS),
     (OSError, Exit.STORE),
 )
 
