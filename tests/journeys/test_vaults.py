@@ -383,6 +383,16 @@ def test_a_link_in_a_note_leads_to_the_note_it_names(foreword: Foreword, notes: 
     assert "by way of" in foreword.why(brief.receipt)
 
 
+def test_another_section_of_the_same_note_does_not_come_along(foreword: Foreword, tmp_path: Path) -> None:
+    folder = tmp_path / "one"
+    folder.mkdir()
+    (folder / "boats.md").write_text("# Boats\nThe boat house key hangs by the clock.\n\n## Repairs\nPaid 420 euros.\n")
+    foreword.vaults.add(folder)
+    brief = foreword.brief(Ask("Where does the key of the boat house hang?"))
+    assert "by the clock" in brief.text
+    assert "420 euros" not in brief.text
+
+
 def test_a_tag_that_few_notes_have_is_a_concept_of_each(foreword: Foreword, notes: Path) -> None:
     write(notes, "a.md", "about #project/boat")
     add(foreword, notes)

@@ -130,10 +130,12 @@ def _words(memory: Memory, asked: frozenset[str]) -> dict[str, tuple[str, float]
     """The terms that link a memory to others, each as it is written and with its strength."""
     found = {memory.id: (memory.id, _REFERENCE)}
     named = names_in(memory.text[:_READ_CHARS], unknown_first=_unknown)
-    for chunk in chain(memory.files, memory.concepts, named):
+    # That two chunks are of one note says no more than that two messages are of one conversation.
+    files = memory.files[1:] if memory.kind is Kind.CHUNK else memory.files
+    for chunk in chain(files, memory.concepts, named):
         term = whole_term(chunk)
         if term and term not in asked and term not in _CALENDAR and not _TELLS_NOTHING.fullmatch(chunk):
-            one_thing = chunk in memory.files or (len(chunk) >= _IDENTIFIER_CHARS and IDENTIFIER.search(chunk))
+            one_thing = chunk in files or (len(chunk) >= _IDENTIFIER_CHARS and IDENTIFIER.search(chunk))
             found.setdefault(term, (chunk, _IDENTIFIER if one_thing else _NAME))
         if len(found) == _MOST_WORDS:
             break
