@@ -387,7 +387,7 @@ def test_another_section_of_the_same_note_does_not_come_along(foreword: Foreword
     folder = tmp_path / "one"
     folder.mkdir()
     (folder / "boats.md").write_text("# Boats\nThe boat house key hangs by the clock.\n\n## Repairs\nPaid 420 euros.\n")
-    foreword.vaults.add(folder)
+    add(foreword, folder)
     brief = foreword.brief(Ask("Where does the key of the boat house hang?"))
     assert "by the clock" in brief.text
     assert "420 euros" not in brief.text
