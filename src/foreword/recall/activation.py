@@ -131,8 +131,10 @@ def _words(memory: Memory, asked: frozenset[str]) -> dict[str, tuple[str, float]
     found = {memory.id: (memory.id, _REFERENCE)}
     named = names_in(memory.text[:_READ_CHARS], unknown_first=_unknown)
     # That two chunks are of one note says no more than that two messages are of one conversation.
-    files = memory.files[1:] if memory.kind is Kind.CHUNK else memory.files
-    for chunk in chain(files, memory.concepts, named):
+    note = memory.files[0] if memory.kind is Kind.CHUNK and memory.files else ""
+    files = memory.files[1:] if note else memory.files
+    concepts = [one for one in memory.concepts if not note or one.partition("#")[0] != note]
+    for chunk in chain(files, concepts, named):
         term = whole_term(chunk)
         if term and term not in asked and term not in _CALENDAR and not _TELLS_NOTHING.fullmatch(chunk):
             one_thing = chunk in files or (len(chunk) >= _IDENTIFIER_CHARS and IDENTIFIER.search(chunk))

@@ -346,7 +346,8 @@ def _turned(part: str, changes: int) -> Iterator[tuple[str, int]]:
     for text, more in _shorter(part):
         general, replaced = _generalised(text)
         words = general.split()
-        while words and words[-1].lower() in _HANGING:
+        # Only where something was taken out: "before you rely on it" hangs in no air.
+        while (replaced or text != part) and words and words[-1].lower() in _HANGING:
             words.pop()
         if words and 3 <= words_in(" ".join(words)) <= MAX_WORDS:
             said = " ".join(words).strip(" ,;:.-")
