@@ -154,7 +154,7 @@ export interface MetadataDocument {
   tokens: number;
 }
 
-/** The session that starts, or is compacted. */
+/** The session that is compacted. */
 export interface PlacePayload {
   session?: string;
   agent?: string;
@@ -221,6 +221,18 @@ export interface SessionsPayload {
   agent?: string;
 }
 
+/** The session that starts. Where the host knows them, the `text` it is about to send and the `files` in play put what has to do with them first. */
+export interface StartPayload {
+  session?: string;
+  agent?: string;
+  sender?: string;
+  channel?: string;
+  project?: string;
+  audience?: "private" | "group" | "external";
+  text?: string;
+  files?: string[];
+}
+
 /** What is kept and how turns were answered; `daemon` is who answers, where a daemon does. */
 export interface StatusAnswer {
   memories: number;
@@ -277,7 +289,7 @@ export interface Actions {
   /** What the model should be given with this message. */
   brief: { payload: BriefPayload; answer: BriefDocument };
   /** The stable part for a session. */
-  start: { payload: PlacePayload; answer: BriefDocument };
+  start: { payload: StartPayload; answer: BriefDocument };
   /** What should survive the host's compaction. */
   compact: { payload: PlacePayload; answer: BriefDocument };
   /** Which workspace files a session gets. */

@@ -65,9 +65,10 @@ export class Conversation {
     const found = this.#told("prompt", { messageID: message, prompt, source });
     this.#beside.set(message, found);
     // What a session that is gone on with begins with is decided once the engine knows that it is.
-    if (source) this.#stable = found.then(() => this.#told("start", {}));
-    else if (this.#stable) this.#stable = this.#stable.then((text) => text ?? this.#told("start", {}));
-    else this.#stable = this.#told("start", {});
+    const start = () => this.#told("start", { prompt });
+    if (source) this.#stable = found.then(start);
+    else if (this.#stable) this.#stable = this.#stable.then((text) => text ?? start());
+    else this.#stable = start();
   }
 
   async beside(message: string): Promise<string> {

@@ -46,6 +46,7 @@ from foreword.recall import (
     Query,
     asks_the_same,
     bag,
+    by_relevance,
     density,
     intent,
     may_follow,
@@ -76,6 +77,9 @@ _TO_JUDGE = 10
 _TOLD_AT_ONCE = 20
 _WEIGHED_AT_ONCE = 50
 _DAY_S = 86_400.0
+# What an index lists, and how far back it looks for what a session is about.
+_LISTED = (Kind.OBSERVATION, Kind.NOTE)
+_LOOKED_BACK = 8
 # How long what was found for a message waits for its prompt: a host may be busy with the one before.
 _AHEAD_S = 30.0
 _LAID_READY = "it was laid ready when the message came"
@@ -169,9 +173,9 @@ class Foreword:
         self._turns = tuple(threading.Lock() for _ in range(_TURN_LOCKS))
         self._recent = Recent()
         self._delivery = Delivery(store, clock)
+        self._summaries = Summaries(store, compose.count_tokens)
         settings = loaded.settings
         self.vaults = Vaults(store, self._vectors, settings.vaults, recording=settings.record.enabled, clock=clock)
-        self._summaries = Summaries(store, compose.count_tokens)
 
     @classmethod
     def open(
@@ -556,18 +560,23 @@ class Foreword:
 
     # start and compact
 
-    def start(self, session: str, **where: Unpack[Where]) -> Brief:
-        """The stable part for a session: byte for byte the same until the session is compacted."""
+    def start(self, session: str, *, text: str = "", files: Sequence[str] = (), **where: Unpack[Where]) -> Brief:
+        """The stable part for a session: byte for byte the same until the session is compacted. Its index begins with
+        what has to do with the ask (`text`) and the files in play, as far as they are told or the session knows them;
+        without any, with what is newest."""
+        if not isinstance(text, str) or not all(isinstance(one, str) for one in files):
+            raise BadInput("The text and the files that a session starts with must be strings.")
+        ask = _Doing(text, tuple(files))
         place = place_of(session, where, self._settings.owner)
         if reason := compose.excluded(place.agent, runs_of(place.host_key), self._settings.turn):
             return Brief(reason=reason)
         if not self._settings.turn.at_start:
             return Brief(reason="nothing is loaded at session start in this mode")
-        frozen = self._frozen(place) if place.session.key else self._stable(place)
+        frozen = self._frozen(place, ask) if place.session.key else self._stable(place, ask)
         reason = "frozen for this session" if frozen.text else "there is nothing to list yet"
         return Brief(text=frozen.text, tokens=compose.count_tokens(frozen.text), reason=reason)
 
-    def _frozen(self, place: Place) -> Frozen:
+    def _frozen(self, place: Place, doing: _Doing) -> Frozen:
         """The stable part kept for the session, as long as whoever asks now may see all of it; else a new one."""
         session = in_project(self._opened(place))
         while True:
@@ -576,11 +585,11 @@ class Foreword:
                 seen = self._store.get(present.rows, scope_of(place, self._settings.owner))
                 if len(seen) == len(present.rows):
                     return present
-            made = self._stable(place)
+            made = self._stable(place, doing)
             if self._store.freeze(session, made, instead_of=present) == made:
                 return made
 
-    def _stable(self, place: Place) -> Frozen:
+    def _stable(self, place: Place, doing: _Doing) -> Frozen:
         settings = self._settings.compose
         if self._settings.summary.enabled:
             # Whoever begins a session has often just ended one, which nobody has told yet.
@@ -588,7 +597,7 @@ class Foreword:
                 before=self._clock(), limit=settings.max_summaries, agent=place.agent, besides=place.session.key
             )
         limits = compose.halved(settings) if place.kind.kind is SessionKind.SUBAGENT else settings
-        composed = compose.stable(*self._index_of(place), limits)
+        composed = compose.stable(*self._index_of(place, doing), limits)
         return Frozen(composed.text, tuple(memory.row for memory in composed.memories))
 
     def compact(self, session: str, **where: Unpack[Where]) -> Brief:
@@ -596,7 +605,7 @@ class Foreword:
         place = place_of(session, where, self._settings.owner)
         if reason := compose.excluded(place.agent, frozenset(), self._settings.turn):
             return Brief(reason=reason)
-        composed = compose.compact(*self._index_of(place), self._settings.compose)
+        composed = compose.compact(*self._index_of(place, _Doing()), self._settings.compose)
         if place.session.key:
             self._store.compacted(
                 replace(self._opened(place), key=place.host_key),
@@ -640,16 +649,43 @@ class Foreword:
             for row in self._store.rows_of(kind=kind, before=today - days * _DAY_S)
         ]
 
-    def _index_of(self, place: Place) -> tuple[list[Memory], list[Memory]]:
-        scope, limits = scope_of(place, self._settings.owner), self._settings.compose
-        summaries = self._store.recent(Kind.SUMMARY, scope, limit=limits.max_summaries, besides=place.session.key)
-        entries = [
+    def _index_of(self, place: Place, doing: _Doing) -> tuple[list[Memory], list[Memory]]:
+        scope, limits, here = scope_of(place, self._settings.owner), self._settings.compose, place.session.key
+        summaries = self._store.recent(Kind.SUMMARY, scope, limit=limits.max_summaries, besides=here)
+        recent = [
             memory
-            for kind in (Kind.OBSERVATION, Kind.NOTE)
-            for memory in self._store.recent(kind, scope, limit=limits.max_index_entries, besides=place.session.key)
+            for kind in _LISTED
+            for memory in self._store.recent(kind, scope, limit=limits.max_index_entries, besides=here)
         ]
-        entries.sort(key=lambda memory: (-memory.at, -memory.row))
-        return summaries, entries
+        doing = self._known(doing, place, scope)
+        sure = self._sure_of(doing.text, scope, here)
+        entries = {memory.row: memory for memory in (*recent, *(found for found, _ in sure))}
+        by_row = {memory.row: confidence for memory, confidence in sure}
+        return summaries, by_relevance(list(entries.values()), by_row, doing.files)
+
+    def _known(self, doing: _Doing, place: Place, scope: Scope) -> _Doing:
+        """What a session that is under way is about, where nobody says: its last message and the files it touched."""
+        here = place.session.key
+        if not here or doing.text:
+            return doing
+        said = self._store.recent(Kind.MESSAGE, scope, limit=_LOOKED_BACK, within=here)
+        seen = self._store.recent(Kind.OBSERVATION, scope, limit=_LOOKED_BACK, within=here)
+        text = next((one.text for one in said if one.origin.said_by_a_person), "")
+        return _Doing(text, doing.files or tuple(dict.fromkeys(file for one in seen for file in one.files)))
+
+    def _sure_of(self, text: str, scope: Scope, besides: str) -> list[tuple[Memory, float]]:
+        """What may be listed and has to do with a text, with how sure that is; what was said since counts, not what it
+        made outdated."""
+        asked = intent(redact(clean(text[:_READ_CHARS])).text, self._settings.intent).query
+        if not asked:
+            return []
+        query = understand(asked, now=self._clock())
+        found, _ = self._candidates(query, scope, limit=_MOST_RESULTS)
+        return [
+            (one.memory, gate.confidence(one.signals))
+            for one in found
+            if one.memory.kind in _LISTED and one.memory.session != besides and not one.memory.successor
+        ]
 
     def bootstrap(
         self, session: str, workspace: str | Path, loaded: Sequence[str], **where: Unpack[Where]
@@ -983,6 +1019,14 @@ class Foreword:
     def _opened(self, place: Place) -> Session:
         now = self._clock()
         return replace(place.session, started_at=now, last_at=now)
+
+
+@dataclass(frozen=True, slots=True)
+class _Doing:
+    """What a session is about: the ask, and the files in play."""
+
+    text: str = ""
+    files: Sequence[str] = ()
 
 
 class _Steps:

@@ -43,6 +43,7 @@ from foreword.store import (
     View,
 )
 from foreword.store import connection as store_connection
+from foreword.store import index as store_index
 from foreword.store.migrations import APPLICATION_ID
 
 OWNER = Scope(agent="ada")
@@ -570,6 +571,29 @@ def test_two_processes_that_write_at_once_lose_nothing(store_factory: Any) -> No
 
 
 # Forgetting
+
+
+@pytest.mark.parametrize("at_once", [2, 3, 5, 8])
+def test_an_index_that_is_read_in_parts_is_the_same(
+    store_factory: Any, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    store = store_factory()
+    parts = [1, 2, 2, 1, 2]
+    drafts = [
+        draft(f"memory {number} of many", vectors=[unit(*np.eye(8)[(number + part) % 8]) for part in range(many)])
+        for number, many in enumerate(parts)
+    ]
+    store.add(drafts, TALK)
+
+    def read(one: Store) -> Any:
+        with one.view(OWNER) as view:
+            slots = view.slots([1, 2, 3, 4, 5])
+            similar = [view.similarity(unit(*np.eye(8)[place]), slots, model=MODEL).tolist() for place in range(8)]
+            return view.size, [posting.slots.tolist() for posting in view.postings([word_hash("memori")])], similar
+
+    whole = read(store_factory())
+    monkeypatch.setattr(store_index, "_READ_AT_ONCE", at_once)
+    assert read(store_factory()) == whole
 
 
 def told(text: str) -> Memory:

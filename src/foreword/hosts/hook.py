@@ -189,7 +189,8 @@ def start(voice: Voice) -> Reader:
     def read(told: Told) -> Hook:
         if told.hint("source") == "resume":
             return Hook()
-        return Hook((*emptied(told).asks, told.request("start")), voice=voice)
+        known = {"text": words} if (words := told.hint("prompt")) else {}
+        return Hook((*emptied(told).asks, told.request("start", **known)), voice=voice)
 
     return read
 

@@ -6,6 +6,7 @@ from foreword.recall.fusion import Hit
 from foreword.recall.intent import Intent, IntentSettings, intent
 from foreword.recall.passages import passages
 from foreword.recall.proximity import density
+from foreword.recall.relevance import by_relevance
 from foreword.recall.search import Query, RecallSettings, recall, understand
 from foreword.recall.words import Bag, asks_the_same, bag
 
@@ -18,6 +19,7 @@ __all__ = [
     "RecallSettings",
     "asks_the_same",
     "bag",
+    "by_relevance",
     "density",
     "intent",
     "may_follow",

@@ -61,9 +61,9 @@ class Doors:
         self._waiting = 0
         self._port = 0
         self._ending = asyncio.Event()
-        self._watcher = Watcher(self._room, log, is_there=self._room.is_there, busy=lambda: self._waiting > 0)
         self._resting: Future[None] = Future()
         self._resting.set_result(None)
+        self._watcher = Watcher(self._room, log, is_there=self._room.is_there, busy=lambda: self._waiting > 0)
 
     # life
 

@@ -79,7 +79,15 @@ class BriefPayload(Place, total=False):
 
 
 class PlacePayload(Place, total=False):
-    """The session that starts, or is compacted."""
+    """The session that is compacted."""
+
+
+class StartPayload(Place, total=False):
+    """The session that starts. Where the host knows them, the `text` it is about to send and the `files` in play put
+    what has to do with them first."""
+
+    text: str
+    files: list[str]
 
 
 class BootstrapPayload(Place, total=False):
@@ -365,7 +373,7 @@ ACTIONS: Mapping[str, Action] = {
     "ingest": Action(IngestPayload, RecordedDocument, _ingest, "Keep what an agent saw."),
     "search": Action(SearchPayload, SearchAnswer, _search, "Memories by meaning, best first."),
     "brief": Action(BriefPayload, BriefDocument, _brief, "What the model should be given with this message."),
-    "start": Action(PlacePayload, BriefDocument, _start, "The stable part for a session."),
+    "start": Action(StartPayload, BriefDocument, _start, "The stable part for a session."),
     "compact": Action(PlacePayload, BriefDocument, _compact, "What should survive the host's compaction."),
     "bootstrap": Action(BootstrapPayload, BootstrapAnswer, _bootstrap, "Which workspace files a session gets."),
     "get": Action(GetPayload, GetAnswer, _get, "Memories in full, with neighbours on request."),

@@ -256,8 +256,9 @@ class Store(Protocol):
         """A memory with `reach` neighbours on each side, or its whole session when None; oldest first. Of a chunk,
         those of its file, in the file's order."""
 
-    def recent(self, kind: Kind, scope: Scope, *, limit: int, besides: str = "") -> list[Memory]:
-        """The newest of a kind, newest first, leaving out the session with key `besides`."""
+    def recent(self, kind: Kind, scope: Scope, *, limit: int, besides: str = "", within: str = "") -> list[Memory]:
+        """The newest of a kind, newest first, leaving out the session with key `besides`, or of that with key `within`
+        alone."""
 
     def rows_of(
         self,

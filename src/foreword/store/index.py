@@ -27,6 +27,7 @@ _BACKGROUND_SAMPLE = 256
 _GROWTH = 4
 _SAMPLED = 16
 _ROWS_AT_ONCE = 512
+_READ_AT_ONCE = 50_000
 _BY_PERSON = frozenset(origin.value for origin in Origin if origin.said_by_a_person)
 _EMPTY = Postings(np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0, np.int32))
 
@@ -266,7 +267,8 @@ class Index:
 
     def refresh(self, connection: sqlite3.Connection) -> None:
         """Read the memories that were written since the last time, and mask those that were superseded."""
-        self._read_new(connection)
+        while self._read_new(connection) == _READ_AT_ONCE:
+            continue
         self._mask_superseded(connection)
 
     def _mask_superseded(self, connection: sqlite3.Connection) -> None:
@@ -287,16 +289,18 @@ class Index:
             self._alive.values[slots[self._row.values[slots] == rows]] = False
             self._views.clear()
 
-    def _read_new(self, connection: sqlite3.Connection) -> None:
+    def _read_new(self, connection: sqlite3.Connection) -> int:
+        """A part of them, so that a million memories do not stand in memory twice. How many there were."""
         number, session, length, at, origin, audience, circle, agent, project, words = _columns(
             connection.execute(
                 "SELECT m.row, coalesce(m.session, -1), m.length, m.at, m.origin, m.audience, m.circle, m.agent,"
-                " m.project, w.data FROM memory AS m JOIN word AS w ON w.memory = m.row WHERE m.row > ? ORDER BY m.row",
-                (self.last_row,),
+                " m.project, w.data FROM memory AS m JOIN word AS w ON w.memory = m.row WHERE m.row > ? ORDER BY m.row"
+                " LIMIT ?",
+                (self.last_row, _READ_AT_ONCE),
             )
         )
         if not number:
-            return
+            return 0
         first = self.span
         self._row.extend(np.array(number, np.int64))
         self._session.extend(np.array(session, np.int32))
@@ -310,6 +314,7 @@ class Index:
         self._link(first, session)
         self._add_words(first, words)
         self._views.clear()
+        return len(number)
 
     def _codes(self, texts: Iterable[str]) -> list[int]:
         names = self._names
@@ -342,15 +347,26 @@ class Index:
 
     def space(self, model: str, connection: sqlite3.Connection) -> _Space | None:
         """The vectors of one model, read when first asked for: an ask that words alone answer never loads them."""
+        while self._read_vectors(model, connection) == _READ_AT_ONCE:
+            continue
+        return self._spaces.get(model)
+
+    def _read_vectors(self, model: str, connection: sqlite3.Connection) -> int:
+        """A part of those that were written since the last time; how many there were."""
         space = self._spaces.get(model)
         rows, memories, blobs = _columns(
             connection.execute(
-                "SELECT row, memory, data FROM vector WHERE model = ? AND row > ? AND memory <= ? ORDER BY row",
-                (model, space.last_row if space else 0, self.last_row),
+                "SELECT row, memory, data FROM vector WHERE model = ? AND row > ? AND memory <= ? ORDER BY row LIMIT ?",
+                (model, space.last_row if space else 0, self.last_row, _READ_AT_ONCE),
             )
         )
         if not rows:
-            return space
+            return 0
+        read = len(rows)
+        if read == _READ_AT_ONCE:
+            # The parts of a memory stay together: the last one's may go on in what is read next.
+            whole = memories.index(memories[-1]) or read
+            rows, memories, blobs = rows[:whole], memories[:whole], blobs[:whole]
         if space is None:
             space = self._spaces[model] = _Space(len(blobs[0]) - 4)
         space.last_row = int(rows[-1])
@@ -360,7 +376,7 @@ class Index:
         if any(fits):
             owners = np.searchsorted(self._row.values, np.array([*compress(memories, fits)], np.int64))
             space.extend(owners.astype(np.int32), [*compress(blobs, fits)], self.span)
-        return space
+        return read
 
     def view(self, scope: Scope, connection: sqlite3.Connection) -> IndexView:
         view = self._views.get(scope)

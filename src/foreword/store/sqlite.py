@@ -93,7 +93,7 @@ class SqliteStore(SummaryRows, VaultRows):
             ),
         ).fetchone()[0]
         if draft.sketch:
-            self._succeed(connection, int(row), draft.sketch)
+            SqliteStore._succeed(connection, int(row), draft.sketch)
         connection.execute("INSERT INTO word VALUES (?, ?)", (row, pack_words(draft.words, draft.counts)))
         if draft.vectors is not None:
             self._add_vectors(connection, draft.model, row, draft.vectors)
@@ -288,13 +288,13 @@ class SqliteStore(SummaryRows, VaultRows):
             ).fetchall()
         return [memory_of(one) for one in found]
 
-    def recent(self, kind: Kind, scope: Scope, *, limit: int, besides: str = "") -> list[Memory]:
+    def recent(self, kind: Kind, scope: Scope, *, limit: int, besides: str = "", within: str = "") -> list[Memory]:
         condition, values = _visible(scope)
         with self._connections.reading() as connection:
             found = connection.execute(
-                f"SELECT {MEMORY} WHERE m.kind = ? AND coalesce(s.key, '') <> ? AND {condition}"
+                f"SELECT {MEMORY} WHERE m.kind = ? AND coalesce(s.key, '') <> ? AND (? IN ('', s.key)) AND {condition}"
                 " ORDER BY m.at DESC, m.row DESC LIMIT ?",
-                (kind.value, besides or "\0", *values, limit),
+                (kind.value, besides or "\0", within, *values, limit),
             ).fetchall()
         return [memory_of(one) for one in found]
 

@@ -399,9 +399,10 @@ var Conversation = class {
     this.#resumed = false;
     const found = this.#told("prompt", { messageID: message, prompt, source });
     this.#beside.set(message, found);
-    if (source) this.#stable = found.then(() => this.#told("start", {}));
-    else if (this.#stable) this.#stable = this.#stable.then((text) => text ?? this.#told("start", {}));
-    else this.#stable = this.#told("start", {});
+    const start = () => this.#told("start", { prompt });
+    if (source) this.#stable = found.then(start);
+    else if (this.#stable) this.#stable = this.#stable.then((text) => text ?? start());
+    else this.#stable = start();
   }
   async beside(message) {
     return await this.#beside.get(message) ?? "";
