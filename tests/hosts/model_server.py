@@ -90,7 +90,9 @@ class Request:
         if answered < len(tools) and tools[answered][0] in (self.tools or [tools[answered][0]]):
             return Call(*tools[answered])
         for word in _QUOTE.findall(own):
-            say += [f"It says: {line}" for line in self.system.splitlines() if word in line]
+            # Not one that quotes an earlier question.
+            lines = [line for line in self.system.splitlines() if word in line and "[[quote:" not in line]
+            say += [f"It says: {line}" for line in lines]
         return say[-1] if say else _summary(self.newest) or "Understood."
 
 
