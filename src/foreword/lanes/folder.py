@@ -14,6 +14,7 @@ from foreword.errors import LaneError
 _OURS = os.O_CLOEXEC | os.O_NOFOLLOW
 # Beside what it will replace, in one form, so that what a killed process left can be known and taken away.
 _NEW = ".foreword-new"
+_TRIES = 5
 
 
 @contextmanager
@@ -58,6 +59,15 @@ def replace(
     """Whoever reads the file at any moment reads the old one or the new one. A new file is the user's alone; one that
     was there keeps its mode unless told otherwise. Nothing is changed where `while_true`, asked in the last moment, no
     longer holds: whether it did."""
+    for _ in range(_TRIES):
+        try:
+            return _replaced(folder, name, data, mode, while_true)
+        except FileNotFoundError:
+            continue  # somebody swept the folder meanwhile, and took what was being made for a dead process's
+    return _replaced(folder, name, data, mode, while_true)
+
+
+def _replaced(folder: int, name: str, data: bytes, mode: int | None, while_true: Callable[[], bool]) -> bool:
     made = f".{name}.{os.urandom(6).hex()}{_NEW}"
     try:
         if mode is None:
@@ -86,7 +96,8 @@ def sweep(folder: int) -> None:
     """Take away what processes that were killed while they replaced something have left."""
     for name in os.listdir(folder):
         if name.startswith(".") and name.endswith(_NEW):
-            os.unlink(name, dir_fd=folder)
+            with suppress(FileNotFoundError):  # it has just become what it was made for
+                os.unlink(name, dir_fd=folder)
 
 
 def _refused(name: str, error: Exception) -> LaneError:
