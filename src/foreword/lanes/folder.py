@@ -4,6 +4,7 @@ never followed. A workspace may have come with somebody's repository, and what i
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -14,7 +15,6 @@ from foreword.errors import LaneError
 _OURS = os.O_CLOEXEC | os.O_NOFOLLOW
 # Beside what it will replace, in one form, so that what a killed process left can be known and taken away.
 _NEW = ".foreword-new"
-_TRIES = 5
 
 
 @contextmanager
@@ -59,15 +59,7 @@ def replace(
     """Whoever reads the file at any moment reads the old one or the new one. A new file is the user's alone; one that
     was there keeps its mode unless told otherwise. Nothing is changed where `while_true`, asked in the last moment, no
     longer holds: whether it did."""
-    for _ in range(_TRIES):
-        try:
-            return _replaced(folder, name, data, mode, while_true)
-        except FileNotFoundError:
-            continue  # somebody swept the folder meanwhile, and took what was being made for a dead process's
-    return _replaced(folder, name, data, mode, while_true)
-
-
-def _replaced(folder: int, name: str, data: bytes, mode: int | None, while_true: Callable[[], bool]) -> bool:
+    _lock(folder, fcntl.LOCK_SH)
     made = f".{name}.{os.urandom(6).hex()}{_NEW}"
     try:
         if mode is None:
@@ -93,11 +85,20 @@ def _replaced(folder: int, name: str, data: bytes, mode: int | None, while_true:
 
 
 def sweep(folder: int) -> None:
-    """Take away what processes that were killed while they replaced something have left."""
+    """Take away what processes that were killed while they replaced something have left; who is still at it is waited
+    for."""
+    _lock(folder, fcntl.LOCK_EX)
     for name in os.listdir(folder):
         if name.startswith(".") and name.endswith(_NEW):
-            with suppress(FileNotFoundError):  # it has just become what it was made for
+            with suppress(FileNotFoundError):  # where there are no locks, it has just become what it was made for
                 os.unlink(name, dir_fd=folder)
+
+
+def _lock(folder: int, kind: int) -> None:
+    """Held until the folder is closed, or its process ends. Some network disks have none; there, what is swept away
+    under somebody's hands is an error to them."""
+    with suppress(OSError):
+        fcntl.flock(folder, kind)
 
 
 def _refused(name: str, error: Exception) -> LaneError:
