@@ -2,7 +2,7 @@
 
 export const VERSION = 1;
 
-/** What a session of this kind gets of its workspace: `keep` of what the host loaded, and `add`. With `enabled` false the host's own choice stands. `context_file` is the file that a brief of this session is written into, "" where none is: who gets no answer to a brief empties it. */
+/** What a session of this kind gets of its workspace: `keep` of what the host loaded, and `add`. `shed` was used in this conversation and is not sent again. With `enabled` false the host's own choice stands. `context_file` is the file that a brief of this session is written into, "" where none is: who gets no answer to a brief empties it. */
 export interface BootstrapAnswer {
   enabled: boolean;
   kind: string;
@@ -10,6 +10,7 @@ export interface BootstrapAnswer {
   keep: string[];
   add: WorkspaceFileDocument[];
   missing: string[];
+  shed: string[];
   tokens: Record<string, number>;
   problems: string[];
   context_file: string;
@@ -240,6 +241,7 @@ export interface StatusAnswer {
   by_kind: Record<string, number>;
   by_audience: Record<string, number>;
   outdated: number;
+  summary_failure: string;
   bytes: number;
   turns: number;
   silent_turns: number;

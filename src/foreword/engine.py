@@ -18,7 +18,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Unpack
 
-from foreword import bootstrap, compose, gate, lanes, receipts
+from foreword import bootstrap, compose, gate, lanes, receipts, upkeep
 from foreword.classify import topic_of
 from foreword.delivery import Delivery
 from foreword.errors import BadInput, ProviderError, UnknownId
@@ -30,6 +30,7 @@ from foreword.model import (
     Feedback,
     Kind,
     Memory,
+    Origin,
     Outcome,
     Recorded,
     Scope,
@@ -41,7 +42,7 @@ from foreword.model import (
     runs_of,
 )
 from foreword.place import DEFAULT_AGENT, Place, Where, in_project, kept, place_of, scope_of
-from foreword.providers import Embedder, open_embedder
+from foreword.providers import Embedder, open_embedder, open_writer
 from foreword.recall import (
     Query,
     asks_the_same,
@@ -62,6 +63,7 @@ from foreword.record import check, check_time, clean, off_the_record, own_words,
 from foreword.settings import Loaded, Settings, load
 from foreword.store import Day, Draft, Forgotten, Frozen, Mark, SqliteStore, Store, Turn, Written
 from foreword.summaries import Summaries
+from foreword.vaults import Vaults
 from foreword.vectors import Vectors
 
 _BATCH_EVENTS = 256
@@ -115,8 +117,9 @@ class Tuning:
 @dataclass(frozen=True, slots=True)
 class WorkspaceFiles:
     """What a session gets of its workspace. `keep` are names among those that the host loaded, `add` what it did not;
-    `missing` should be there and is not. `tokens` has what each file costs, those that are left out too.
-    `context_file` is where the file lane writes for this session, "" where it does not."""
+    `missing` should be there and is not; `shed` was used in this conversation and is not sent again. `tokens` has what
+    each file costs, those that are left out too. `context_file` is where the file lane writes for this session, ""
+    where it does not."""
 
     kind: SessionKind
     enabled: bool
@@ -124,6 +127,7 @@ class WorkspaceFiles:
     keep: Sequence[str]
     add: Sequence[bootstrap.WorkspaceFile] = ()
     missing: Sequence[str] = ()
+    shed: Sequence[str] = ()
     tokens: Mapping[str, int] = field(default_factory=dict)
     problems: Sequence[str] = ()
     context_file: str = ""
@@ -164,12 +168,15 @@ class Foreword:
         self._settings = loaded.settings
         self._settings_hash = hash(loaded.settings)
         self._clock = clock
+        self._home: Path | None = None
         self._vectors = Vectors(store, embedder, deadline_ms=loaded.settings.embedder.deadline_ms)
         # Two asks of one session at once must not both be given the same memory; other sessions need not wait.
         self._turns = tuple(threading.Lock() for _ in range(_TURN_LOCKS))
         self._recent = Recent()
         self._delivery = Delivery(store, clock)
         self._summaries = Summaries(store, compose.count_tokens)
+        settings = loaded.settings
+        self.vaults = Vaults(store, self._vectors, settings.vaults, recording=settings.record.enabled, clock=clock)
 
     @classmethod
     def open(
@@ -184,6 +191,7 @@ class Foreword:
         folder = Path(home or loaded.settings.store.home).expanduser()
         embedder = open_embedder(loaded.settings.embedder, os.environ)
         opened = cls(SqliteStore(folder), loaded, embedder, clock=clock)
+        opened._home = folder
         opened._vectors.follow()
         return opened
 
@@ -619,8 +627,14 @@ class Foreword:
         looked at, 0 when all is told."""
         if not self._settings.summary.enabled:
             return 0
-        idle_s = self._settings.summary.idle_minutes * 60 if resting else 0
-        return self._summaries.make(before=self._clock() - idle_s, limit=limit)
+        settings, now = self._settings.summary, self._clock()
+        return self._summaries.make(
+            before=now - settings.idle_minutes * 60 if resting else now,
+            limit=limit,
+            writer=lambda: open_writer(self._settings.writer, os.environ),
+            max_tokens_a_day=settings.max_tokens_a_day if settings.by_writer else 0,
+            day=time.strftime("%Y-%m-%d", time.localtime(now)),
+        )
 
     def weigh(self, *, limit: int = _WEIGHED_AT_ONCE) -> int:
         """Mark what new statements have made outdated. Returns how many new memories were looked at, 0 when all are."""
@@ -697,11 +711,12 @@ class Foreword:
         file = self._begun(place, str(Path(workspace).expanduser())) if self._settings.lanes.to_disk else ""
         warnings = [place.kind.warning] if place.kind.warning else []
         if not settings.enabled:
+            chosen = bootstrap.left_to_the_host(kind, loaded, settings)
             return WorkspaceFiles(
                 kind=kind,
-                enabled=False,
-                reason="workspace files are left to the host",
-                keep=tuple(dict.fromkeys(loaded)),
+                enabled=len(chosen.names) < len({*loaded}),
+                reason=chosen.reason,
+                keep=chosen.names,
                 problems=warnings,
                 context_file=file,
             )
@@ -711,10 +726,14 @@ class Foreword:
         # now. So it is never read here: what is for this turn goes beside the message.
         beside = [name for name in chosen.names if lanes.is_context_file(name)]
         wanted = dict.fromkeys(name for name in (*loaded, *chosen.names) if name not in beside)
+        stale = self._refreshed(folder) if upkeep.COMPACT in wanted else ""
         present = {one.name: one for one in bootstrap.read(folder, wanted)}
         reason = chosen.reason + "".join(f"; what {name} would hold comes beside the message" for name in beside)
         found = [present[name] for name in dict.fromkeys(chosen.names) if name in present]
-        problems = [one.problem for one in present.values() if one.problem] + warnings
+        shed = self._shed(place, {one.name: one.text for one in found if one.text is not None}) if settings.shed else {}
+        reason += "".join(f"; {name} was used by saying {fact}, and is not sent again" for name, fact in shed.items())
+        found = [one for one in found if one.name not in shed]
+        problems = [one.problem for one in present.values() if one.problem] + [*warnings, *filter(None, [stale])]
         return WorkspaceFiles(
             kind=kind,
             enabled=True,
@@ -722,10 +741,26 @@ class Foreword:
             keep=tuple(one.name for one in found if one.name in loaded),
             add=tuple(one for one in found if one.name not in loaded and one.text is not None),
             missing=tuple(one.name for one in found if one.text is None),
+            shed=tuple(shed),
             tokens={one.name: compose.count_tokens(one.text) for one in present.values() if one.text is not None},
             problems=tuple(problems),
             context_file=file,
         )
+
+    def _shed(self, place: Place, files: Mapping[str, str]) -> dict[str, str]:
+        """The files that the conversation, as the host's model has it since its last compaction, has used."""
+        since = self._store.turn(replace(place.session, key=place.host_key)).since
+        rows = self._store.rows_of(session=place.host_key, agent=place.agent) if place.host_key else []
+        messages = self._store.get([row for row in rows if row > since][-_MOST_NEIGHBOURS:])
+        said = [bootstrap.Said(one.at, one.text, one.origin is Origin.AGENT) for one in messages]
+        pause_s = self._settings.bootstrap.shed_pause_minutes * 60
+        return bootstrap.used(files, said, now=self._clock(), pause_s=pause_s)
+
+    def _refreshed(self, workspace: Path) -> str:
+        """Why TOOLS_COMPACT.md is older than TOOLS.md, where it is and could not be made again; else ""."""
+        if self._home is None or not workspace.is_dir():
+            return ""
+        return upkeep.Upkeep(self._home, workspace, clock=self._clock).refresh_tools()
 
     def context(self, session: str, workspace: str | Path, **where: Unpack[Where]) -> WorkspaceContext:
         """What a session of this kind pays for its workspace files: as the host gives them by itself, and as the sets
@@ -823,9 +858,18 @@ class Foreword:
         texts = {" ".join(memory.text.split()) for memory in memories}
         # The same words may have been an ask: what the receipt kept of it is what the intent left.
         texts |= {kept for memory in memories if (kept := intent(memory.text, self._settings.intent).query)}
+        return self._erase({memory.row for memory in memories}, texts)
+
+    def remove_vault(self, name: str) -> Forgotten:
+        """Forget a vault with all that was made of it, leaving no byte behind; the notes stay as they are. One that was
+        stopped half-way can be done again. Raises UnknownId."""
+        forgotten = self._erase(set(self.vaults.leave(name)), set())
+        self.vaults.drop(name)
+        return forgotten
+
+    def _erase(self, rows: set[int], texts: set[str]) -> Forgotten:
         self._recent.clear()
         compose.forget_counts()
-        rows = {memory.row for memory in memories}
         workspaces = self._delivery.workspaces()
         self._delivery.clear()
         try:
@@ -857,10 +901,10 @@ class Foreword:
         return found
 
     def memories(self, *, agent: str = "") -> Iterator[Memory]:
-        """All that is kept, in the order in which it came, but for the summaries that Foreword made itself."""
+        """All that was recorded, in the order in which it came; not what Foreword made of it, nor what vaults hold."""
         row = 0
         while page := self._store.after(row, limit=_BATCH_EVENTS, agent=kept(agent)):
-            yield from page
+            yield from (one for one in page if one.kind is not Kind.CHUNK)
             row = page[-1].row
 
     def sessions(self, *, limit: int = 20, agent: str = "") -> list[Session]:
@@ -963,6 +1007,7 @@ class Foreword:
                 "failure": self._vectors.failure,
             },
             "excluded": {"capture": list(settings.guard.exclude_capture), "injection": list(settings.turn.exclude)},
+            "summary_failure": self._summaries.failure,
             "lanes": self._delivery.report(settings.lanes),
             "warnings": list(self.warnings),
         }

@@ -14,6 +14,8 @@ ForewordError
 │   └── ModelDamaged        the shipped model does not match its checksum
 ├── HostError           an agent program's settings, or what an installer did to them
 ├── LaneError           a context file or a journal in a workspace
+├── RolloutError        a phase that is in place and does not hold
+├── ReviewError         a draft that may not go where it is meant to
 └── DaemonError         the process that serves the hosts
 
 A class's docstring is its default message, `code` its name on the wire, `hint` the next step for a person.
@@ -118,6 +120,19 @@ class LaneError(ForewordError):
 
     code = "lane"
     hint = "Run `foreword doctor`."
+
+
+class RolloutError(ForewordError):
+    """A phase of the rollout does not hold."""
+
+    code = "rollout"
+    hint = "Run `foreword rollout status`."
+
+
+class ReviewError(ForewordError):
+    """The draft cannot be used."""
+
+    code = "review"
 
 
 class DaemonError(ForewordError):

@@ -21,9 +21,9 @@ from foreword.errors import BadSettings
 from foreword.gate import GatePolicy
 from foreword.lanes import LaneSettings
 from foreword.model import Style
-from foreword.providers import EmbedderSettings
+from foreword.providers import EmbedderSettings, WriterSettings
 from foreword.recall import IntentSettings, RecallSettings
-from foreword.record import GuardSettings, RecordSettings, RetentionSettings
+from foreword.record import GuardSettings, RecordSettings, RetentionSettings, VaultSettings
 from foreword.store import StoreSettings
 from foreword.summary import SummarySettings
 
@@ -61,6 +61,7 @@ class Settings:
     record: RecordSettings = field(default_factory=RecordSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     guard: GuardSettings = field(default_factory=GuardSettings)
+    vaults: VaultSettings = field(default_factory=VaultSettings)
     intent: IntentSettings = field(default_factory=IntentSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     gate: GatePolicy = field(default_factory=GatePolicy)
@@ -70,6 +71,7 @@ class Settings:
     lanes: LaneSettings = field(default_factory=LaneSettings)
     summary: SummarySettings = field(default_factory=SummarySettings)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+    writer: WriterSettings = field(default_factory=WriterSettings)
     serve: ServeSettings = field(default_factory=ServeSettings)
 
 

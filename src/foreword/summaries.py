@@ -2,35 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from foreword.errors import ProviderError
 from foreword.model import Kind, Memory, Session
+from foreword.providers import Writer
+from foreword.record import redact
 from foreword.store import Store
-from foreword.summary import MOST_READ, origin_of, summarise
+from foreword.summary import INSTRUCTIONS, MOST_READ, Summary, material, origin_of, summarise, written
+
+# As the writer counts before it sends: a token is seldom less than three characters.
+_CHARS_PER_TOKEN = 3
 
 
 class Summaries:
     def __init__(self, store: Store, count_tokens: Callable[[str], int]) -> None:
         self._store = store
         self._count_tokens = count_tokens
+        # Why the writer's words were not taken the last time they were asked for.
+        self.failure = ""
 
-    def make(self, *, before: float, limit: int, agent: str = "", besides: str = "") -> int:
+    def make(
+        self,
+        *,
+        before: float,
+        limit: int,
+        agent: str = "",
+        besides: str = "",
+        writer: Callable[[], Writer | None] = lambda: None,
+        max_tokens_a_day: int = 0,
+        day: str = "",
+    ) -> int:
         """Tell the sessions anew that hold something untold and whose last memory is no newer than `before`, the latest
-        first. Returns how many were looked at."""
+        first. Returns how many were looked at. Where there is a writer its words are taken, but for those that name
+        what nobody said, and no more than the day's tokens are spent; the sessions' own words stand otherwise."""
         sessions = self._store.to_summarise(before=before, limit=limit, agent=agent, besides=besides)
         for session in sessions:
-            self._store.put_summary(session, self._of(session))
+            told = self._told(session)
+            plain = summarise(told, session.kind) if told else None
+            self._store.put_summary(session, self._memory(session, told, plain) if plain else None)
+            if plain and (better := self._written(told, plain, writer, max_tokens_a_day, day)):
+                self._store.put_summary(session, self._memory(session, told, better))
         return len(sessions)
 
-    def _of(self, session: Session) -> Memory | None:
+    def _told(self, session: Session) -> list[Memory]:
         told = self._store.told_by(session, limit=MOST_READ)
         if any(one.kind is Kind.SUMMARY for one in told):
-            return None  # somebody told it already: the host, or whoever it was imported from
+            return []  # somebody told it already: the host, or whoever it was imported from
         # What was said about another project stays there.
-        told = [one for one in told if one.project in ("", session.project)]
-        summary = summarise(told, session.kind)
-        if summary is None:
+        return [one for one in told if one.project in ("", session.project)]
+
+    def _written(
+        self,
+        told: Sequence[Memory],
+        plain: Summary,
+        writer: Callable[[], Writer | None],
+        max_tokens_a_day: int,
+        day: str,
+    ) -> Summary | None:
+        asked = material(told)
+        cost = len(INSTRUCTIONS + asked) // _CHARS_PER_TOKEN
+        if not max_tokens_a_day or self._store.spent(day) + cost > max_tokens_a_day:
             return None
+        try:
+            found = writer()
+            if found is None:
+                return None
+            # Counted before it is sent: whatever happens, no more than the cap is spent.
+            self._store.spend(day, cost)
+            answer = found.write(INSTRUCTIONS, asked)
+        except ProviderError as error:
+            self.failure = str(error)
+            return None
+        self._store.spend(day, len(answer) // _CHARS_PER_TOKEN)
+        better = written(redact(answer).text, told, plain)
+        self.failure = (
+            "" if better else f"What {found.name} wrote of a session was not taken: it names what nobody said."
+        )
+        return better
+
+    def _memory(self, session: Session, told: Sequence[Memory], summary: Summary) -> Memory:
         audience = min(one.audience for one in told)
         return Memory(
             text=summary.text,

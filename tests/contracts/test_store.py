@@ -29,8 +29,21 @@ from foreword.errors import ForewordError, StoreBusy, StoreDamaged, StoreError, 
 from foreword.model import Audience, Feedback, Kind, Memory, Origin, Scope, Session, SessionKind, content_hash
 from foreword.recall import bag
 from foreword.recall.words import word_hash
-from foreword.store import Draft, Frozen, LaneFile, Mark, SqliteStore, Store, Turn, View
+from foreword.store import (
+    Draft,
+    Frozen,
+    LaneFile,
+    Mark,
+    Replaced,
+    SqliteStore,
+    Store,
+    Turn,
+    Vault,
+    VaultFile,
+    View,
+)
 from foreword.store import connection as store_connection
+from foreword.store import index as store_index
 from foreword.store.migrations import APPLICATION_ID
 
 OWNER = Scope(agent="ada")
@@ -590,6 +603,29 @@ def test_two_processes_that_write_at_once_lose_nothing(store_factory: Any) -> No
 # Forgetting
 
 
+@pytest.mark.parametrize("at_once", [2, 3, 5, 8])
+def test_an_index_that_is_read_in_parts_is_the_same(
+    store_factory: Any, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    store = store_factory()
+    parts = [1, 2, 2, 1, 2]
+    drafts = [
+        draft(f"memory {number} of many", vectors=[unit(*np.eye(8)[(number + part) % 8]) for part in range(many)])
+        for number, many in enumerate(parts)
+    ]
+    store.add(drafts, TALK)
+
+    def read(one: Store) -> Any:
+        with one.view(OWNER) as view:
+            slots = view.slots([1, 2, 3, 4, 5])
+            similar = [view.similarity(unit(*np.eye(8)[place]), slots, model=MODEL).tolist() for place in range(8)]
+            return view.size, [posting.slots.tolist() for posting in view.postings([word_hash("memori")])], similar
+
+    whole = read(store_factory())
+    monkeypatch.setattr(store_index, "_READ_AT_ONCE", at_once)
+    assert read(store_factory()) == whole
+
+
 def told(text: str) -> Memory:
     return Memory(text, kind=Kind.SUMMARY, agent="ada", session="talk", at=50.0, tokens=3, decisions=["paint it"])
 
@@ -915,6 +951,141 @@ def test_what_is_known_of_a_lane_s_file_is_what_was_said_last(store_factory: Any
         LaneFile("/v/FOREWORD.md", "main", "agent:main:main", holds=False, problem="It is a link."),
         last,
     ]
+
+
+# Vaults
+
+
+def chunk(text: str, *, file: str = "a.md") -> Draft:
+    return draft(Memory(text, kind=Kind.CHUNK, files=(file,)), fingerprint=f"{file}:{text}", vectors=unit(len(text), 1))
+
+
+def keep(store: Store, *texts: str, file: str = "a.md", at: int = 1) -> Replaced | None:
+    """The file as it is now, with drafts for what is new in it."""
+    drafts = [chunk(text, file=file) for text in texts]
+    known = store.vault_chunks("notes", file)
+    new = [one for one in drafts if one.fingerprint not in known]
+    return store.keep_vault_file("notes", VaultFile(file, at, 10), [one.fingerprint for one in drafts], new)
+
+
+@pytest.fixture
+def vault(store: Store) -> Store:
+    assert store.add_vault(Vault("notes", "/home/ada/notes", "ada", "sea", Audience.GROUP))
+    return store
+
+
+@pytest.mark.proves("D4")
+def test_a_vault_is_known_to_whoever_opens_the_store_next_and_by_one_name(store_factory: Any) -> None:
+    first = store_factory()
+    assert first.vaults() == []
+    given_vault = Vault("notes", "/home/ada/notes", "ada", "sea", Audience.GROUP)
+    assert first.add_vault(given_vault)
+    assert not first.add_vault(Vault("notes", "/elsewhere"))
+    assert not first.add_vault(Vault("other", "/home/ada/notes"))
+    assert store_factory().vaults() == [given_vault]
+    keep(first, "one", "two")
+    first.keep_vault_file("notes", VaultFile("b.md", 1, 2, "a link"), (), ())
+    first.scanned_vault("notes", at=5.0, reading=3, problem="a disk is missing")
+    (found,) = store_factory().vaults()
+    assert (found.scanned_at, found.reading, found.problem) == (5.0, 3, "a disk is missing")
+    assert store_factory().vault_size("notes") == (1, 2)
+    assert store_factory().vault_size("others") == (0, 0)
+
+
+@pytest.mark.proves("D4")
+def test_of_a_changed_file_chunks_that_are_still_there_keep_their_memories(vault: Store) -> None:
+    assert keep(vault, "one", "two", "three") == Replaced(added=3)
+    rows = {memory.text: memory.row for memory in everything(vault)}
+    assert keep(vault, "zero", "three", "one", at=2) == Replaced(added=1, kept=2, gone=1)
+    now = {memory.text: memory.row for memory in everything(vault)}
+    assert set(now) == {"zero", "three", "one"}
+    assert (now["one"], now["three"]) == (rows["one"], rows["three"])
+    assert vault.vault_chunks("notes", "a.md") == ["a.md:zero", "a.md:three", "a.md:one"]
+    assert vault.vault_files("notes") == {"a.md": (2, 10)}
+    assert texts(vault.around(now["three"], reach=1)) == ["zero", "three", "one"]
+    assert texts(vault.around(now["one"], reach=None)) == ["zero", "three", "one"]
+
+
+@pytest.mark.proves("D4")
+def test_a_superseded_chunk_is_gone_for_every_question_and_every_open_store(store_factory: Any) -> None:
+    here, there = store_factory(), store_factory()
+    here.add_vault(Vault("notes", "/n"))
+    keep(here, "apple pie", "plum cake")
+    stays = here.add([draft("apple tree", vectors=unit(1, 2))], TALK)[0].row
+    for one in (here, there):
+        with one.view(EVERYTHING) as view:
+            assert view.size == 3
+    row = next(memory.row for memory in everything(here) if memory.text == "apple pie")
+    settle(here, TALK, delivered=[(row, content_hash("apple pie"))], rows=[row])
+    mark = here.turn(TALK).mark
+    keep(here, "plum cake", at=2)
+    for one in (here, there):
+        with one.view(EVERYTHING) as view:
+            assert view.size == 2
+            assert rows_with(view, "appl") == [stays]
+            assert row not in rows_near(view, unit(9, 1))
+            assert view.slots([row]).tolist() == []
+        assert one.get([row]) == []
+        assert one.turn(TALK).delivered == frozenset()
+        assert not one.was_delivered(content_hash("apple pie"))
+    assert not here.unchanged(mark, EVERYTHING)
+    keep(here, "plum cake", "pear", at=3)
+    with there.view(EVERYTHING) as view:
+        assert view.size == 3
+    here.forget([stays], texts=())
+    keep(here, "pear", at=4)
+    for one in (here, there, store_factory()):
+        assert texts(everything(one)) == ["pear"]
+        with one.view(EVERYTHING) as view:
+            assert view.size == 1
+
+
+def test_a_chunk_that_nobody_drafted_changes_nothing(vault: Store) -> None:
+    keep(vault, "one")
+    before = (vault.vault_files("notes"), texts(everything(vault)))
+    order = ["a.md:one", "a.md:unknown"]
+    assert vault.keep_vault_file("notes", VaultFile("a.md", 9, 9), order, [chunk("one")]) is None
+    assert vault.keep_vault_file("elsewhere", VaultFile("a.md", 9, 9), ["x"], [chunk("x")]) is None
+    assert (vault.vault_files("notes"), texts(everything(vault))) == before
+
+
+@pytest.mark.proves("D4")
+def test_files_that_are_gone_go_with_their_chunks(vault: Store) -> None:
+    keep(vault, "one", "two")
+    keep(vault, "three", file="b.md")
+    vault.keep_vault_file("notes", VaultFile("c.md", 1, 2, "a link"), (), ())
+    assert vault.vault_problems("notes") == [VaultFile("c.md", 1, 2, "a link")]
+    assert vault.vault_files("notes", ["b.md", "x.md"]) == {"b.md": (1, 10)}
+    assert vault.leave_vault_files("notes", ["a.md", "c.md", "x.md"]) == 2
+    assert vault.vault_files("notes") == {"b.md": (1, 10)}
+    assert vault.vault_problems("notes") == []
+    assert texts(everything(vault)) == ["three"]
+
+
+@pytest.mark.proves("B5")
+def test_a_vault_that_is_taken_out_leaves_no_byte_and_gets_no_more(store_factory: Any) -> None:
+    store = store_factory()
+    store.add_vault(Vault("xylophones", "/home/ada/zanzibar"))
+    file = VaultFile("quetzal.md", 1, 1)
+    store.keep_vault_file("xylophones", file, ["f"], [replace(chunk("marmalade"), fingerprint="f")])
+    rows = store.leave_vault("xylophones")
+    assert len(rows) == 1
+    assert store.vaults()[0].leaving
+    assert store.keep_vault_file("xylophones", file, (), ()) is None
+    assert store.leave_vault("xylophones") == rows, "it can be done again"
+    store.forget(rows, texts=())
+    store.drop_vault("xylophones")
+    assert store.vaults() == []
+    for word in (b"xylophones", b"zanzibar", b"quetzal", b"marmalade"):
+        assert word not in store_factory.bytes_on_disk()
+
+
+def test_a_forgotten_chunk_is_no_longer_of_its_file(vault: Store) -> None:
+    keep(vault, "one", "two")
+    row = next(memory.row for memory in everything(vault) if memory.text == "one")
+    vault.forget([row], texts=())
+    assert vault.vault_chunks("notes", "a.md") == ["a.md:two"]
+    assert vault.vault_files("notes") == {"a.md": (1, 10)}
 
 
 def test_receipts_come_newest_first_and_by_session_and_agent(store: Store) -> None:

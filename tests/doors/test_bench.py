@@ -341,3 +341,17 @@ def test_the_load_bench_says_what_it_promises():
     assert {"echo_p50_ms", "cached_p50_ms", "in_process_p50_ms", "through_p50_ms", "added_ms", "idle_mb"} <= set(found)
     assert (found["crowd"]["errors"], found["crowd"]["lost"]) == (0, 0)
     assert found["crowd"]["acknowledged"] > 0
+
+
+def test_the_vault_bench_says_what_it_promises():
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.vault", "--json", "--files", "30"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    assert {"index_s", "files_per_s", "peak_mb", "ratio", "searchable_p50_s", "searchable_worst_s"} <= set(found)
+    assert found["chunks"] > 300
+    assert all(about["n"] for about in found["brief_ms"].values())

@@ -22,8 +22,8 @@ CAT = "Maya's cat is called Biscuit."
 ASK = "Is Maya's cat called Biscuit?"
 KEY = "agent:main:main"
 VERBS = (
-    "init config record brief start compact search get sessions why replay feedback tune forget status doctor"
-    " tidy stats demo"
+    "init config record brief start compact search get sessions why replay feedback tune forget status doctor tidy"
+    " stats demo"
 ).split()
 
 

@@ -1,9 +1,10 @@
 """A model that says what it is told to and remembers every request, in every dialect that a host under test speaks.
 
 `[[say:TEXT]]` in the newest user message is answered with TEXT, `[[tool:NAME {"json": "arguments"}]]` with a call of
-that tool, once, where the request offers it or says no tools at all; several are called one after the other. `[[fail]]`
-is answered with an error the first time; a request for a summary with the headings that it asks for and what the user
-said under each; anything else with "Understood.".
+that tool, once, where the request offers it or says no tools at all; several are called one after the other.
+`[[quote:WORD]]` is answered with the line of its system prompt that holds WORD, where one does. `[[fail]]` is answered
+with an error the first time; a request for a summary with the headings that it asks for and what the user said under
+each; anything else with "Understood.".
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from tests.hosts.dialects import Call, Dialect, Said, as_stream, dialect_of, str
 __all__ = ["ModelServer", "Request", "text_of"]
 
 _SAY = re.compile(r"\[\[say:(.*?)\]\]", re.DOTALL)
+_QUOTE = re.compile(r"\[\[quote:(.*?)\]\]")
 _TOOL = re.compile(r"\[\[tool:([\w.-]+) (\{.*?\})\]\]", re.DOTALL)
 _INTERNAL = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>"
 
@@ -87,6 +89,10 @@ class Request:
         answered = sum(one.role == "tool" for one in self.said[self._newest :])
         if answered < len(tools) and tools[answered][0] in (self.tools or [tools[answered][0]]):
             return Call(*tools[answered])
+        for word in _QUOTE.findall(own):
+            # Not one that quotes an earlier question.
+            lines = [line for line in self.system.splitlines() if word in line and "[[quote:" not in line]
+            say += [f"It says: {line}" for line in lines]
         return say[-1] if say else _summary(self.newest) or "Understood."
 
 

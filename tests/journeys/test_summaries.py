@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from foreword import Ask, Event, Foreword, Kind, Origin
+from tests.rooms.test_embedder_http import serving
+from tests.rooms.test_writer import says
 
 SESSION = "agent:main:boat"
 
@@ -128,3 +130,83 @@ def test_an_ask_alone_is_nothing_to_tell(foreword: Foreword, clock: Any) -> None
     foreword.brief(Ask("Where is the boat kept in winter?", session=SESSION))
     assert foreword.summarise(resting=False) == 1
     assert foreword.summarise(resting=False) == 0
+
+
+def wrote(text: str, open_home: Callable[..., Foreword], clock: Any, **values: Any) -> tuple[str, int, Foreword]:
+    """The summary of a session that a model was asked to tell, and how often it was asked."""
+    with serving(says(text)) as api:
+        told_by = {"writer.provider": "openai", "writer.endpoint": f"{api.url}/v1", "summary.by_writer": True}
+        engine = open_home(**{**told_by, **values})
+        talk(engine, clock)
+        engine.summarise(resting=False)
+        return summary(engine), len(api.seen), engine
+
+
+@pytest.mark.proves("P6")
+def test_a_model_that_is_configured_tells_it_in_its_words(open_home: Callable[..., Foreword], clock: Any) -> None:
+    text, asked, _ = wrote("The keel of the dinghy leaked.\nDecisions: a new plank; none", open_home, clock)
+    assert (text, asked) == ("The keel of the dinghy leaked.", 1)
+
+
+@pytest.mark.proves("B9")
+def test_a_model_that_is_configured_for_something_else_is_not_asked(
+    open_home: Callable[..., Foreword], clock: Any
+) -> None:
+    text, asked, _ = wrote("The keel leaked.", open_home, clock, **{"summary.by_writer": False})
+    assert asked == 0
+    assert text.startswith("Asked: ")
+
+
+@pytest.mark.proves("B9")
+def test_past_the_day_s_cap_no_model_is_asked(open_home: Callable[..., Foreword], clock: Any) -> None:
+    text, asked, _ = wrote("The keel leaked.", open_home, clock, **{"summary.max_tokens_a_day": 200})
+    assert asked == 0
+    assert text.startswith("Asked: ")
+
+
+@pytest.mark.proves("B9")
+def test_what_was_spent_is_remembered_until_the_day_is_over(open_home: Callable[..., Foreword], clock: Any) -> None:
+    with serving(says("The keel leaked.")) as api:
+        engine = open_home(
+            **{
+                "writer.provider": "openai",
+                "writer.endpoint": f"{api.url}/v1",
+                "summary.by_writer": True,
+                "summary.max_tokens_a_day": 300,
+            }
+        )
+        for number in range(5):
+            talk(engine, clock, session=f"agent:main:boat-{number}")
+            engine.summarise(resting=False)
+        assert len(api.seen) == 1
+        clock.forward(days=1)
+        talk(engine, clock, session="agent:main:boat-9")
+        engine.summarise(resting=False)
+        assert len(api.seen) == 2
+
+
+def test_what_nobody_said_is_not_taken_from_a_model(open_home: Callable[..., Foreword], clock: Any) -> None:
+    text, asked, engine = wrote("The plank costs 4711 crowns.", open_home, clock)
+    assert asked == 1
+    assert text.startswith("Asked: ")
+    assert "not taken" in engine.status()["summary_failure"]
+
+
+@pytest.mark.proves("L7")
+def test_without_an_answer_its_own_words_stand(open_home: Callable[..., Foreword], clock: Any) -> None:
+    gone = {"writer.endpoint": "http://127.0.0.1:9/v1", "writer.key_env": ""}
+    text, asked, engine = wrote("unheard", open_home, clock, **gone)
+    assert asked == 0
+    assert text.startswith("Asked: ")
+    assert engine.status()["summary_failure"]
+
+
+@pytest.mark.proves("B9")
+def test_the_start_of_a_session_never_asks_a_model(open_home: Callable[..., Foreword], clock: Any) -> None:
+    with serving(says("The keel leaked.")) as api:
+        engine = open_home(
+            **{"writer.provider": "openai", "writer.endpoint": f"{api.url}/v1", "summary.by_writer": True}
+        )
+        talk(engine, clock)
+        assert "new plank" in engine.start("agent:main:next").text
+        assert not api.seen

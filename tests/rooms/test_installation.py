@@ -339,3 +339,14 @@ def test_an_item_that_the_user_took_out_and_an_install_put_in_again_is_ours(conf
     config.write_text(config.read_text().replace("// mine", "// later"))
     Installation(folder).undo()
     assert installation.parsed(config)["plugins"] == {"allow": []}
+
+
+def test_two_at_once_keep_what_the_other_has_noted(config: Path, folder: Path) -> None:
+    first, second = Installation(folder), Installation(folder)
+    other = config.with_name("other.json")
+    other.write_text("{}")
+    first.apply(_plan(config))
+    second.apply([installation.edited(other, EDITS)])
+    Installation(folder).undo()
+    assert config.read_text() == ODD
+    assert other.read_text() == "{}"

@@ -319,3 +319,24 @@ def test_no_session_key_ends_the_comment_it_stands_in(key: str, other: str) -> N
     assert "--" not in inner
     assert len(mark.splitlines()) == 1
     assert (mark == frames.journal_mark(other)) == (key == other)
+
+
+@pytest.mark.proves("B5", "S6")
+def test_a_file_is_replaced_also_while_others_sweep_the_folder(tmp_path: Path) -> None:
+    done = threading.Event()
+
+    def sweeps() -> None:
+        while not done.is_set():
+            sweep(str(tmp_path))
+
+    with ThreadPoolExecutor(2) as pool:
+        sweeping = [pool.submit(sweeps) for _ in range(2)]
+        try:
+            for number in range(100):
+                put(str(tmp_path), "FOREWORD.md", f"{frames.CONTEXT_BEGIN} {number} -->\n")
+                put(str(tmp_path), "FOREWORD.md", "")
+        finally:
+            done.set()
+        for one in sweeping:
+            one.result()
+    assert (tmp_path / "FOREWORD.md").read_bytes() == b""

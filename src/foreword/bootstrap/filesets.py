@@ -8,6 +8,8 @@ from fnmatch import fnmatchcase
 
 from foreword.model import SessionKind
 
+# Who an agent is goes to every session, whatever else is left out.
+IDENTITY = "SOUL.md"
 _OWN = ("SOUL.md", "USER.md", "TOOLS_COMPACT.md")
 _SHARED = ("SOUL.md", "TOOLS_COMPACT.md")
 
@@ -24,6 +26,20 @@ class BootstrapSettings:
     enabled: bool = field(
         default=False,
         metadata={"help": "Choose workspace files by the kind of session; off leaves a host's own choice alone."},
+    )
+    on_demand: tuple[str, ...] = field(
+        default=(),
+        metadata={"help": "Files, but never SOUL.md, that no session is given whole, sets or not; they are looked up."},
+    )
+    shed: bool = field(
+        default=False,
+        metadata={"help": "Leave out a file of the set, but never SOUL.md, once the conversation has used it."},
+    )
+    shed_pause_minutes: float = field(
+        default=60.0,
+        metadata={
+            "help": "It is left out after a pause of so long: until then the prompt may be cached. 0 is at once."
+        },
     )
     main_session: tuple[str, ...] = _set(_OWN, "the main session")
     private_dm: tuple[str, ...] = _set(_OWN, "a direct message of the owner")
@@ -64,7 +80,15 @@ def choose(kind: SessionKind, agent: str, topic: str, settings: BootstrapSetting
     added = [name for name in _more(agent, topic, settings) if name not in names]
     if added:
         reason += f", and {', '.join(added)} beside it"
-    return Chosen(tuple(dict.fromkeys((*names, *added))), reason)
+    return given_whole(list(dict.fromkeys((*names, *added))), reason, settings)
+
+
+def given_whole(names: Sequence[str], reason: str, settings: BootstrapSettings) -> Chosen:
+    """These without what is looked up on demand."""
+    wanted = [name for name in names if name in settings.on_demand and name != IDENTITY]
+    if wanted:
+        reason += f", without {', '.join(wanted)}, looked up when wanted"
+    return Chosen(tuple(name for name in names if name not in wanted), reason)
 
 
 def _base(kind: SessionKind, agent: str, settings: BootstrapSettings) -> tuple[Sequence[str], str]:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from foreword.bootstrap.filesets import Chosen
+from foreword.bootstrap.filesets import IDENTITY, BootstrapSettings, Chosen, given_whole
 from foreword.model import SessionKind
 
-# Who an agent is goes to every session.
-_IDENTITY = "SOUL.md"
 # What today's OpenClaw loads by itself, of those that are there; seen on 2026.9.6.
 _EVERYWHERE = ("AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md")
 _OWN = (*_EVERYWHERE, "BOOTSTRAP.md", "MEMORY.md")
@@ -19,6 +17,9 @@ _LOADED: Mapping[SessionKind, Sequence[str]] = {
     SessionKind.FORUM_TOPIC: (*_EVERYWHERE, "BOOTSTRAP.md"),
     SessionKind.GROUP_CHAT: (*_EVERYWHERE, "BOOTSTRAP.md"),
 }
+
+_DROPPED_LATER = (SessionKind.SUBAGENT, SessionKind.HEARTBEAT_CRON)
+_LEFT = "workspace files are left to the host"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,15 @@ def loaded_by_host(kind: SessionKind) -> Sequence[str]:
     return _LOADED.get(kind, _OWN)
 
 
+def left_to_the_host(kind: SessionKind, loaded: Sequence[str], settings: BootstrapSettings) -> Chosen:
+    """What stays of the host's own choice while the sets are off. In the sessions of which a host drops files after it
+    has asked, only those are named that it would not drop: what is chosen here, it keeps."""
+    own = loaded_by_host(kind)
+    names = [one for one in dict.fromkeys(loaded) if one in own or kind not in _DROPPED_LATER]
+    chosen = given_whole(names, _LEFT, settings)
+    return chosen if len(chosen.names) < len(names) else Chosen(tuple(dict.fromkeys(loaded)), _LEFT)
+
+
 def listing(kind: SessionKind, chosen: Chosen, tokens: Mapping[str, int], loaded: Iterable[str]) -> list[Listed]:
     """Every file that is there and counts before or after; those that stay first. `tokens` tells which are there."""
     before = [name for name in loaded if name in tokens]
@@ -46,7 +56,7 @@ def listing(kind: SessionKind, chosen: Chosen, tokens: Mapping[str, int], loaded
         Listed(
             name=name,
             tokens=tokens[name],
-            layer=0 if name == _IDENTITY else 1 if name in after else 2,
+            layer=0 if name == IDENTITY else 1 if name in after else 2,
             before=name in before,
             after=name in after,
             why=chosen.reason if name in after else "looked up when it is wanted",

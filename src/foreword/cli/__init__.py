@@ -19,6 +19,8 @@ from foreword.errors import (
     ForewordError,
     HostError,
     ProviderError,
+    ReviewError,
+    RolloutError,
     StoreError,
     UnknownId,
 )
@@ -28,12 +30,14 @@ __all__ = ["main"]
 # First match wins, so the narrow ones come first.
 _EXITS: tuple[tuple[type[Exception], Exit], ...] = (
     (UnknownId, Exit.NO),
+    (ReviewError, Exit.NO),
     (BadInput, Exit.USAGE),
     (StoreError, Exit.STORE),
     (DaemonError, Exit.STORE),
     (BadSettings, Exit.SETTINGS),
     (ProviderError, Exit.SETTINGS),
     (HostError, Exit.SETTINGS),
+    (RolloutError, Exit.SETTINGS),
     (OSError, Exit.STORE),
 )
 

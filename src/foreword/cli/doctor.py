@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 import foreword
 from foreword.cli.call import Call, Exit
-from foreword.cli.daemon import client_of, told
+from foreword.cli.daemon import client_of, running, told
 from foreword.cli.parser import Verbs
 from foreword.cli.recording import rebuild_waiting
-from foreword.cli.screen import count, printable, size
+from foreword.cli.screen import count, printable, size, when
+from foreword.cli.vaults import skipped_lines
 from foreword.errors import DaemonError, ForewordError, ProviderError, StoreError, StoreFromTheFuture
 from foreword.install import Check
 
@@ -233,6 +234,7 @@ def _store(call: Call, *, usable: bool) -> Iterator[Check]:
             yield Check("schema", "ok", "of this version")
             yield from _sound(engine)
             yield from _lanes(engine)
+            yield from _vaults(call, engine)
             if usable:
                 yield from _vectors(call, engine)
     except StoreFromTheFuture as error:
@@ -260,6 +262,29 @@ def _lanes(engine: Foreword) -> Iterator[Check]:
     if found["file_name"] and not found["problems"]:
         paths = ", ".join(one["path"] for one in found["files"])
         yield Check("lanes", "ok", f"{found['file_name']}: {paths or 'no turn in a known workspace yet'}")
+
+
+def _vaults(call: Call, engine: Foreword) -> Iterator[Check]:
+    for one in engine.vaults.reports():
+        name = one.vault.name
+        if one.vault.leaving:
+            yield Check("vaults", "warn", f"{name} is removed in part.", f"`foreword vault remove {name}` ends it.")
+            continue
+        if one.vault.problem:
+            yield Check("vaults", "warn", f"{name}: {printable(one.vault.problem)}", f"`foreword vault check {name}`")
+        else:
+            kept = f"{count(one.files, 'note')}, {count(one.chunks, 'chunk')}"
+            yield Check("vaults", "ok", f"{name}: {kept}, looked at {when(one.vault.scanned_at)}")
+        for line in skipped_lines(one.skipped):
+            yield Check("vaults", "warn", f"{name} leaves out {line}", "Nothing to do if that is meant.")
+    about = running(call) or {}
+    if problem := about.get("vaults", {}).get("problem"):
+        yield Check(
+            "vaults",
+            "warn",
+            f"{printable(problem)} The daemon looks through them every few seconds.",
+            "Raise fs.inotify.max_user_watches or max_user_instances.",
+        )
 
 
 def _vectors(call: Call, engine: Foreword) -> Iterator[Check]:

@@ -57,6 +57,8 @@ def _status_lines(found: dict[str, Any]) -> Iterator[str]:
     yield f"vectors    {embedder['model']}, {embedder['embedded']:,} made, {waiting}"
     if embedder["failure"]:
         yield f"           {embedder['failure']}"
+    if found["summary_failure"]:
+        yield f"summaries  {found['summary_failure']}"
     for name, agents in found["excluded"].items():
         if agents:
             yield f"excluded   from {name}: {', '.join(agents)}"

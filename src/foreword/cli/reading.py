@@ -119,7 +119,7 @@ def about(memory: Memory) -> str:
         memory.kind.value + (f"/{memory.type}" if memory.type else ""),
         memory.sender or memory.origin.value,
         memory.audience.label,
-        memory.session or f"agent {memory.agent}",
+        memory.session or (f"agent {memory.agent}" if memory.agent else next(iter(memory.files), "every agent")),
         f"~{count(memory.tokens, 'token')}",
     ]
     return printable(" · ".join(parts))

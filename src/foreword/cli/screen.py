@@ -81,13 +81,15 @@ class Progress:
         self._started = self._last = time.monotonic()
         self._drawn = False
 
-    def update(self, done: int) -> None:
+    def update(self, done: int, of: int = 0) -> None:
         now = time.monotonic()
         if not self._shown or now - self._started < _SHOW_PROGRESS_AFTER_S or now - self._last < _PROGRESS_EVERY_S:
             return
         self._last = now
         rate = done / (now - self._started)
-        print(f"{self._what} {done:,} ({rate:,.0f}/s)", end=self._end, file=sys.stderr, flush=True)
+        bar = f"[{'#' * (20 * done // of):<20}] " if of else ""
+        total = f" of {of:,}" if of else ""
+        print(f"{bar}{self._what} {done:,}{total} ({rate:,.0f}/s)", end=self._end, file=sys.stderr, flush=True)
         self._drawn = True
 
     def __enter__(self) -> Progress:

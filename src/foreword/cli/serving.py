@@ -178,14 +178,14 @@ def service(call: Call) -> int:
 
 
 def _install(call: Call, wanted: services.Service) -> bool:
-    from foreword.install import installation
+    from foreword.files import replace_file
 
     if wanted.file.exists() and wanted.file.read_text("utf-8") == wanted.text:
         return False
     wanted.file.parent.mkdir(parents=True, exist_ok=True)
     # One daemon for each home: the service takes the place of one that a host has started.
     client_of(call).stop()
-    installation.replace_file(wanted.file, wanted.text.encode(), mode=0o644)
+    replace_file(wanted.file, wanted.text.encode(), mode=0o644)
     return True
 
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from foreword.errors import BadSettings
-from foreword.install import installation, toml
+from foreword.files import replace_file
+from foreword.install import toml
 
 
 def change(file: Path, values: Mapping[str, float], *, fresh: str) -> Path | None:
@@ -25,12 +26,12 @@ def change(file: Path, values: Mapping[str, float], *, fresh: str) -> Path | Non
             before = real.read_bytes()
         after = toml.rewritten(fresh if before is None else before.decode("utf-8"), values)
         if before is None:
-            installation.replace_file(real, after.encode(), mode=0o600)
+            replace_file(real, after.encode(), mode=0o600)
             return None
         mode = stat.S_IMODE(real.stat().st_mode)
         backup = real.with_name(real.name + ".bak")
-        installation.replace_file(backup, before, mode=mode)
-        installation.replace_file(real, after.encode(), mode=mode)
+        replace_file(backup, before, mode=mode)
+        replace_file(real, after.encode(), mode=mode)
     except OSError as error:
         raise BadSettings(
             f"{file} cannot be written: {error.strerror}; it is as it was.",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from foreword.model import Memory, Origin, Style, frames
+from foreword.model import Kind, Memory, Origin, Style, frames
 from foreword.patterns import lazy
 
 _MORE = "read more with mem-get and an id"
@@ -212,6 +212,8 @@ def _day(memory: Memory) -> str:
 
 
 def _label(memory: Memory) -> str:
+    if memory.kind is Kind.CHUNK and memory.files:
+        return f"the user's notes, {memory.files[0][-80:]}"
     name = " ".join(memory.sender.split())[:40]
     if name and memory.origin is Origin.STRANGER:
         return f"somebody called {name} said, unverified"

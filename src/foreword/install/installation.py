@@ -1,4 +1,4 @@
-"""What an installer changes on disk, and how it is undone.
+"""What is changed in a user's files, by an installer or by a rollout, and how it is undone.
 
 A plan is a list of changes: a file as it is and as it should be. It is shown as a diff, or applied: first a copy of
 every file goes into Foreword's own folder, then a record with the checksums, then the files are replaced one by one,
@@ -6,18 +6,17 @@ each whole or not at all. The record alone tells how far that came, so a crash b
 `apply` does not finish or `undo` does not take back.
 
 Undoing puts back the very bytes of the copy, when the file is as it was left. When a person or the host has changed it
-since, only the values that were put in are taken out, and every other byte stays.
+since, only the values that were put in are taken out, and every other byte stays. A whole file that was changed since
+is left as it is, or, where the installation is told to put back everything, kept aside first.
 """
 
 from __future__ import annotations
 
 import difflib
 import fcntl
-import hashlib
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from foreword.errors import HostError
+from foreword.files import checksum, make_private, replace_file, sweep
 from foreword.install import json5, toml
 
 _RECORD = "installed.json"
@@ -72,13 +72,16 @@ class Put(Edit):
 @dataclass(frozen=True, slots=True)
 class Change:
     """One file as it is and as it should be; None is no file. `puts` are what of it is ours: nothing else is taken out
-    of a file that somebody changed. Without any, the file is ours as a whole."""
+    of a file that somebody changed. Without any, the file is ours as a whole; `prose` is a person's own text, which a
+    diff shows line by line. `mode` is what the file has to have where that is not the one it has."""
 
     file: Path
     before: bytes | None
     after: bytes | None
     puts: tuple[Put, ...] = ()
     said: str = ""
+    prose: bool = False
+    mode: int | None = None
 
     @property
     def changes(self) -> bool:
@@ -127,7 +130,7 @@ def diff(changes: Sequence[Change], *, redact: Callable[[str], str]) -> str:
     for one in changes:
         if not one.changes:
             continue
-        if not one.puts:
+        if not one.puts and not one.prose:
             verb = "delete" if one.after is None else "replace" if one.before is not None else "new file"
             size = f" ({len(one.after):,} bytes)" if one.after is not None else ""
             parts.append(f"{verb} {one.file}{size}\n")
@@ -149,7 +152,7 @@ def diff(changes: Sequence[Change], *, redact: Callable[[str], str]) -> str:
 @dataclass(frozen=True, slots=True)
 class _Known:
     """A file as the record has it: the copy of what it was (None: there was none), and the checksums of what it was
-    left as."""
+    left as. One that is only `kept` was copied and never touched: whatever it is now, it is left alone."""
 
     file: Path
     copy: str | None
@@ -157,6 +160,8 @@ class _Known:
     after: tuple[str | None, ...]
     puts: tuple[Put, ...]
     folders: tuple[str, ...]
+    mode: int | None = None
+    kept: bool = False
 
     def document(self) -> dict[str, Any]:
         return {
@@ -166,6 +171,8 @@ class _Known:
             "after": list(self.after),
             "puts": [one.document() for one in self.puts],
             "folders": list(self.folders),
+            "mode": self.mode,
+            "kept": self.kept,
         }
 
     @classmethod
@@ -177,18 +184,27 @@ class _Known:
             tuple(document["after"]),
             tuple(Put.read(one) for one in document["puts"]),
             tuple(document["folders"]),
+            document.get("mode"),
+            document.get("kept", False),
         )
 
 
 @dataclass(slots=True)
 class Installation:
-    """What is kept of one host's install, in a folder of Foreword's own."""
+    """What is kept of one host's install, or of one workspace's rollout, in a folder of Foreword's own. `about` is what
+    the owner of the folder wants to know later; it is in the record, and changes with it or not at all. With `whole`,
+    undoing puts back what somebody changed since as well, and keeps that aside."""
 
     folder: Path
+    whole: bool = False
     _files: dict[Path, _Known] = field(default_factory=dict)
     at: str = ""
+    about: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._read_record()
+
+    def _read_record(self) -> None:
         """Raises HostError for a record that cannot be read: without it nothing is undone by guess."""
         try:
             data = (self.folder / _RECORD).read_bytes()
@@ -201,6 +217,7 @@ class Installation:
             if document["version"] != _VERSION:
                 raise HostError(f"{self.folder / _RECORD} was made by a newer Foreword.", hint="Upgrade Foreword.")
             self.at = document["at"]
+            self.about = document.get("about", {})
             self._files = {one.file: one for one in map(_Known.read, document["files"])}
         except (ValueError, KeyError, TypeError) as error:
             raise HostError(
@@ -211,22 +228,68 @@ class Installation:
     def exists(self) -> bool:
         return bool(self._files)
 
-    def apply(self, plan: Sequence[Change]) -> list[Path]:
+    def apply(self, plan: Sequence[Change], about: Mapping[str, Any] | None = None) -> list[Path]:
         """Make the changes, and answer which files were changed; none, and not even the record, where nothing differs.
         Raises HostError where a file is no longer as the plan found it, or cannot be written."""
         changed = [one for one in plan if one.changes]
-        if not changed:
+        if not changed and about is None:
             return []
         with self._alone():
             for one in changed:
                 self._as_planned(one)
             for one in changed:
+                sweep(one.file.resolve().parent, one.file.resolve().name)
                 self._files[one.file] = self._noted(one)
-            self._write_record()
+            self._write_record(about)
             for one in changed:
                 self._as_planned(one)
                 replace(one)
         return [one.file for one in changed]
+
+    def keep(self, touched: Sequence[Path], copied: Sequence[Path], about: Mapping[str, Any]) -> None:
+        """Copy files before anything is changed, and read every copy again. Those that are to be `touched`, here or by
+        an approval elsewhere, are put back by undoing; those that are only `copied` are left alone by it. Raises
+        HostError for a copy that is not what was copied."""
+        with self._alone():
+            for file in (*touched, *copied):
+                if file not in self._files:
+                    data = _read(file)
+                    here = Change(file, data, data)
+                    self._files[file] = changed_in(self._noted(here), kept=file in copied)
+            self.verify()
+            self._write_record(about)
+
+    def verify(self) -> None:
+        """Raises HostError where a copy is no longer what was copied: then nothing may be touched."""
+        for known in self._files.values():
+            if known.copy is not None and self._copy(known) is None:
+                raise HostError(
+                    f"The copy {self.folder / known.copy} of {known.file} is not what was copied.",
+                    hint="Nothing was touched. Check the disk.",
+                )
+
+    def rehearse(self, folder: Path) -> list[tuple[Change, bool]]:
+        """Undo everything on copies in an empty `folder`; for each file what was done, and whether it is again what it
+        was before, its mode too. Nothing else is touched. Raises HostError."""
+        other = Installation(folder / "record", whole=self.whole)
+        with other._alone():
+            for number, known in enumerate(self._files.values()):
+                copy = folder / str(number) / known.file.name
+                make_private(copy.parent)
+                if (present := _read(known.file)) is not None:
+                    replace_file(copy, present, mode=stat.S_IMODE(known.file.stat().st_mode))
+                if known.copy is not None:
+                    replace_file(other.folder / known.copy, _read(self.folder / known.copy) or b"", mode=0o600)
+                other._files[copy] = changed_in(known, file=copy, folders=())
+            other._write_record(None)
+        files = dict(zip(other._files, self._files.values(), strict=True))
+        found = []
+        for change in other.undo():
+            known, data = files[change.file], _read(change.file)
+            mode = stat.S_IMODE(change.file.stat().st_mode) if data is not None else None
+            same = checksum(data) == known.before and (known.mode is None or mode == known.mode)
+            found.append((changed_in(change, file=known.file), same))
+        return found
 
     def undoing(self) -> list[Change]:
         """What undoing would change, in order; `said` tells how each file is undone. Raises HostError."""
@@ -239,18 +302,21 @@ class Installation:
             plan = self.undoing()
             folders: list[str] = []
             for one in plan:
-                if one.changes:
+                sweep(one.file.resolve().parent, one.file.resolve().name)
+                if one.said == ASIDE and one.before is not None:
+                    self._put_aside(one.file, one.before)
+                if one.changes or one.mode is not None:
                     replace(one)
             for known in self._files.values():
                 folders += known.folders
             for name in sorted(folders, key=len, reverse=True):
                 _remove_empty(Path(name))
-            kept = {self._files[one.file].copy for one in plan if one.said == EDITED}
+            kept = {self._files[one.file].copy for one in plan if one.said in (EDITED, LEFT, DAMAGED)}
             (self.folder / _RECORD).unlink(missing_ok=True)
-            for copy in self.folder.glob("before-*"):
+            for copy in (*self.folder.glob("before-*"), *self.folder.glob(".*")):
                 if copy.name not in kept:
                     copy.unlink(missing_ok=True)
-            self._files = {}
+            self._files, self.about = {}, {}
         (self.folder / "lock").unlink(missing_ok=True)
         for folder in (self.folder, *self.folder.parents):
             if not _remove_empty(folder) or folder.name == FOLDER:
@@ -263,58 +329,88 @@ class Installation:
 
     def _noted(self, change: Change) -> _Known:
         known = self._files.get(change.file)
-        before, puts, after = change.before, change.puts, _sum(change.after)
+        before, puts, after = change.before, change.puts, checksum(change.after)
         folders = tuple(_missing_folders(change.file))
+        if known is not None and known.kept:
+            known = None
         if known is not None:
             puts = _merged(known.puts, puts)
             folders = tuple(dict.fromkeys((*known.folders, *folders)))
-            if _sum(before) in known.after or not known.puts:
+            if checksum(before) in known.after or not known.puts:
+                if self.whole and before is not None and checksum(before) not in (*known.after, known.before):
+                    self._put_aside(change.file, before)
                 # Still as it was left: what it was before that is what counts. Both may be on disk after a crash.
-                return changed_in(known, after=(_sum(before), after), puts=puts, folders=folders)
-            if _sum(before) != known.before:
+                return changed_in(known, after=(checksum(before), after), puts=puts, folders=folders)
+            if checksum(before) != known.before:
                 before = _taken_out(change.file, before, known.puts)
         copy = None
         if before is not None:
-            copy = f"before-{str(_sum(before))[:12]}-{change.file.name}"
+            copy = f"before-{str(checksum(before))[:12]}-{change.file.name}"
             replace_file(self.folder / copy, before, mode=0o600)
-        return _Known(change.file, copy, _sum(before), (after,), puts, folders)
+        mode = None if change.before is None else stat.S_IMODE(change.file.stat().st_mode)
+        return _Known(change.file, copy, checksum(before), (after,), puts, folders, mode)
 
     def _undone(self, known: _Known) -> Change:
         present = _read(known.file)
-        if _sum(present) == known.before:
-            return Change(known.file, present, present, known.puts, NOTHING)
-        if _sum(present) in known.after and (known.copy is None or (copy := self._copy(known)) is not None):
-            if known.copy is None:
-                return Change(known.file, present, None, known.puts, REMOVED)
-            return Change(known.file, present, copy, known.puts, RESTORED)
+        if known.kept:
+            return Change(known.file, present, present, (), NOTHING if checksum(present) == known.before else LEFT)
+        mode = known.mode if known.mode is not None and self._mode(known.file) != known.mode else None
+        if checksum(present) == known.before:
+            return Change(known.file, present, present, known.puts, NOTHING, mode=mode)
+        copy = self._copy(known) if known.copy else None
+        if known.copy is None or copy is not None:
+            how = RESTORED if known.copy else REMOVED
+            if checksum(present) in known.after:
+                return Change(known.file, present, copy, known.puts, how, mode=mode)
+            if self.whole and not known.puts:
+                return Change(known.file, present, copy, (), ASIDE, mode=mode)
         if known.puts:
             return Change(known.file, present, _taken_out(known.file, present, known.puts), known.puts, EDITED)
-        return Change(known.file, present, present, (), LEFT)
+        sound = known.copy is None or copy is not None
+        return Change(known.file, present, present, (), LEFT if sound else DAMAGED)
+
+    @staticmethod
+    def _mode(file: Path) -> int | None:
+        try:
+            return stat.S_IMODE(file.stat().st_mode)
+        except FileNotFoundError:
+            return None
+
+    def asides(self) -> list[Path]:
+        """Where what somebody changed since is kept."""
+        return sorted(self.folder.glob("since-*"))
+
+    def _put_aside(self, file: Path, data: bytes) -> None:
+        replace_file(self.folder / f"since-{str(checksum(data))[:12]}-{file.name}", data, mode=0o600)
 
     def _copy(self, known: _Known) -> bytes | None:
         """The bytes of the copy; None where they are no longer those that were kept."""
         data = _read(self.folder / str(known.copy))
-        return data if _sum(data) == known.before else None
+        return data if checksum(data) == known.before else None
 
     def _as_planned(self, change: Change) -> None:
         if _read(change.file) != change.before:
             raise HostError(f"{change.file} has changed in the meantime.", hint="Run the command again.")
 
-    def _write_record(self) -> None:
+    def _write_record(self, about: Mapping[str, Any] | None) -> None:
         self.at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        document = {"version": _VERSION, "at": self.at, "files": [one.document() for one in self._files.values()]}
+        self.about = self.about if about is None else dict(about)
+        files = [one.document() for one in self._files.values()]
+        document = {"version": _VERSION, "at": self.at, "about": self.about, "files": files}
         replace_file(self.folder / _RECORD, json.dumps(document, indent=1).encode(), mode=0o600)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """One at a time. Raises HostError where the folder cannot be made."""
         try:
-            _make_private(self.folder)
+            make_private(self.folder)
             number = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise HostError(f"{self.folder} cannot be written: {error.strerror}.") from error
         try:
             fcntl.flock(number, fcntl.LOCK_EX)
+            # Whoever was here first may have written it since it was read.
+            self._read_record()
             yield
         except OSError as error:
             raise HostError(
@@ -327,9 +423,11 @@ class Installation:
 
 RESTORED = "as it was, byte for byte"
 REMOVED = "removed, as there was none before"
-EDITED = "changed since the install: only what Foreword put in was taken out"
-LEFT = "changed since the install, and left as it is"
-NOTHING = "as it was before the install already"
+EDITED = "changed since: only what Foreword put in was taken out"
+LEFT = "changed since, and left as it is"
+ASIDE = "as it was, byte for byte; it had been changed since, and that is kept aside"
+DAMAGED = "left as it is, for its copy is no longer what was copied"
+NOTHING = "as it was already"
 
 
 def _merged(known: Sequence[Put], new: Sequence[Put]) -> tuple[Put, ...]:
@@ -469,31 +567,9 @@ def replace(change: Change) -> None:
     if change.after is None:
         real.unlink(missing_ok=True)
         return
-    mode = stat.S_IMODE(real.stat().st_mode) if real.exists() else 0o600
-    _make_private(real.parent)
+    mode = change.mode if change.mode is not None else stat.S_IMODE(real.stat().st_mode) if real.exists() else 0o600
+    make_private(real.parent)
     replace_file(real, change.after, mode=mode)
-
-
-def replace_file(file: Path, data: bytes, *, mode: int) -> None:
-    """Whoever reads the file at any moment reads the old one or the new one."""
-    number, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(number, "wb") as target:
-            target.write(data)
-            target.flush()
-            os.fsync(target.fileno())
-        os.chmod(name, mode)
-        os.replace(name, file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _make_private(folder: Path) -> None:
-    """With every folder above it that is missing, for the user alone."""
-    for one in (*reversed(folder.parents), folder):
-        if not one.exists():
-            one.mkdir(mode=0o700, exist_ok=True)
 
 
 def _missing_folders(file: Path) -> list[str]:
@@ -506,7 +582,3 @@ def _remove_empty(folder: Path) -> bool:
         return False
     folder.rmdir()
     return True
-
-
-def _sum(data: bytes | None) -> str | None:
-    return None if data is None else hashlib.sha256(data).hexdigest()

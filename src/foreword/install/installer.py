@@ -116,6 +116,10 @@ class Installer:
     def agents(self, config: Mapping[str, Any]) -> list[str]:
         return [self.name]
 
+    def workspace(self, file: Path, config: Mapping[str, Any]) -> Path | None:
+        """Where the host's agent keeps its files; None where that is wherever it is started."""
+        return None
+
     def owners(self, config: Mapping[str, Any]) -> Owners | None:
         """None where whoever sits at the machine is the owner."""
         return None

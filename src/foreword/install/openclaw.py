@@ -174,6 +174,15 @@ class OpenClaw(Installer):
         found = [one.get("id") for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
         return [one for one in found if isinstance(one, str)] or ["main"]
 
+    def workspace(self, file: Path, config: Mapping[str, Any]) -> Path | None:
+        """Where the default agent works: its own setting, the one for all, or the host's usual place."""
+        listed = [one for one in _listed(member(config, ("agents", "list"))) if isinstance(one, dict)]
+        chosen = next((one for one in listed if one.get("default") is True), listed[0] if listed else {})
+        named = chosen.get("workspace") or member(config, ("agents", "defaults", "workspace"))
+        if isinstance(named, str) and named.strip():
+            return Path(os.path.abspath(os.path.expanduser(named)))
+        return file.parent / "workspace"
+
     def owners(self, config: Mapping[str, Any]) -> Owners:
         """Who the host itself calls its owner; else the one person who may write on a channel by direct message. Who
         may speak in a group is not asked, and `*` is nobody."""

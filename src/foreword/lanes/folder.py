@@ -4,6 +4,7 @@ never followed. A workspace may have come with somebody's repository, and what i
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -58,6 +59,7 @@ def replace(
     """Whoever reads the file at any moment reads the old one or the new one. A new file is the user's alone; one that
     was there keeps its mode unless told otherwise. Nothing is changed where `while_true`, asked in the last moment, no
     longer holds: whether it did."""
+    _lock(folder, fcntl.LOCK_SH)
     made = f".{name}.{os.urandom(6).hex()}{_NEW}"
     try:
         if mode is None:
@@ -83,10 +85,20 @@ def replace(
 
 
 def sweep(folder: int) -> None:
-    """Take away what processes that were killed while they replaced something have left."""
+    """Take away what processes that were killed while they replaced something have left; who is still at it is waited
+    for."""
+    _lock(folder, fcntl.LOCK_EX)
     for name in os.listdir(folder):
         if name.startswith(".") and name.endswith(_NEW):
-            os.unlink(name, dir_fd=folder)
+            with suppress(FileNotFoundError):  # where there are no locks, it has just become what it was made for
+                os.unlink(name, dir_fd=folder)
+
+
+def _lock(folder: int, kind: int) -> None:
+    """Held until the folder is closed, or its process ends. Some network disks have none; there, what is swept away
+    under somebody's hands is an error to them."""
+    with suppress(OSError):
+        fcntl.flock(folder, kind)
 
 
 def _refused(name: str, error: Exception) -> LaneError:

@@ -88,6 +88,8 @@ def is_section(markdown: str) -> bool:
 
 def without_sections(markdown: str) -> str:
     """A day's notes as the user wrote them: what may be indexed."""
+    if frames.JOURNAL_BEGIN not in markdown:
+        return markdown
     return "".join(part for part, ours in _parts(markdown) if not ours)
 
 

@@ -4,9 +4,11 @@ from foreword.model.brief import Brief, Candidate, Judged, Link, Signals, Style,
 from foreword.model.feedback import Feedback
 from foreword.model.frames import content_hash, strip_frames
 from foreword.model.memory import Audience, Kind, Memory, Origin, Scope, row_of
+from foreword.model.notes import SUFFIXES, NoteLink, note_links, note_name
 from foreword.model.session import Ask, Event, Outcome, Recorded, Session, SessionClass, SessionKind, runs_of
 
 __all__ = [
+    "SUFFIXES",
     "Ask",
     "Audience",
     "Brief",
@@ -17,6 +19,7 @@ __all__ = [
     "Kind",
     "Link",
     "Memory",
+    "NoteLink",
     "Origin",
     "Outcome",
     "Recorded",
@@ -28,6 +31,8 @@ __all__ = [
     "Style",
     "Verdict",
     "content_hash",
+    "note_links",
+    "note_name",
     "row_of",
     "runs_of",
     "strip_frames",

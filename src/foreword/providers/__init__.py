@@ -2,5 +2,16 @@
 
 from foreword.providers.embedder import Embedder, EmbedderSettings, FloatArray, Purpose, open_embedder
 from foreword.providers.static import StaticEmbedder
+from foreword.providers.writer import Writer, WriterSettings, open_writer
 
-__all__ = ["Embedder", "EmbedderSettings", "FloatArray", "Purpose", "StaticEmbedder", "open_embedder"]
+__all__ = [
+    "Embedder",
+    "EmbedderSettings",
+    "FloatArray",
+    "Purpose",
+    "StaticEmbedder",
+    "Writer",
+    "WriterSettings",
+    "open_embedder",
+    "open_writer",
+]

@@ -1,6 +1,7 @@
 """From the surest hits along links to what shares no word with the ask: a name or an identifier that both speak of, a
-file, a memory's id, the next turn of the conversation. A link lends a share of the hit, a second step a share of that.
-Everything is read through the view of the ask, so a link leads nowhere that the ask may not see."""
+file, a memory's id, a note that it links to, the next turn of the conversation. A link lends a share of the hit, a
+second step a share of that. Everything is read through the view of the ask, so a link leads nowhere that the ask may
+not see."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from itertools import chain
 
 import numpy as np
 
-from foreword.model import Link, Memory, Origin
+from foreword.model import Kind, Link, Memory, NoteLink, Origin, note_links
 from foreword.patterns import lazy
 from foreword.recall.dates import DAYS, MONTHS
 from foreword.recall.kin import is_common
@@ -109,17 +110,34 @@ def _links(
         if len(holders) <= few + 1:
             others = [slot for slot in holders.tolist() if slot not in here]
             links.append((others, strength / (1 + math.log(max(len(others), 1))), shown))
+    path = memory.files[0] if memory.kind is Kind.CHUNK and memory.files else ""
+    for link in note_links(memory.text[:_READ_CHARS], path)[:_MOST_LINKS]:
+        if named := _named(link, view, here, few):
+            links.append((named, _REFERENCE / (1 + math.log(len(named))), link.shown))
     return sorted((link for link in links if link[0]), key=lambda link: -link[1])[:_MOST_LINKS]
+
+
+def _named(link: NoteLink, view: View, here: Sequence[int], few: int) -> list[int]:
+    """Where the note begins that a link means. Who only links to it as well does not bear its name."""
+    for holders in view.holders([*map(word_hash, link.names)]):
+        others = [slot for slot in holders.tolist() if slot not in here]
+        if 0 < len(others) <= few:
+            return others
+    return []
 
 
 def _words(memory: Memory, asked: frozenset[str]) -> dict[str, tuple[str, float]]:
     """The terms that link a memory to others, each as it is written and with its strength."""
     found = {memory.id: (memory.id, _REFERENCE)}
     named = names_in(memory.text[:_READ_CHARS], unknown_first=_unknown)
-    for chunk in chain(memory.files, memory.concepts, named):
+    # That two chunks are of one note says no more than that two messages are of one conversation.
+    note = memory.files[0] if memory.kind is Kind.CHUNK and memory.files else ""
+    files = memory.files[1:] if note else memory.files
+    concepts = [one for one in memory.concepts if not note or one.partition("#")[0] != note]
+    for chunk in chain(files, concepts, named):
         term = whole_term(chunk)
         if term and term not in asked and term not in _CALENDAR and not _TELLS_NOTHING.fullmatch(chunk):
-            one_thing = chunk in memory.files or (len(chunk) >= _IDENTIFIER_CHARS and IDENTIFIER.search(chunk))
+            one_thing = chunk in files or (len(chunk) >= _IDENTIFIER_CHARS and IDENTIFIER.search(chunk))
             found.setdefault(term, (chunk, _IDENTIFIER if one_thing else _NAME))
         if len(found) == _MOST_WORDS:
             break

@@ -195,6 +195,11 @@ def _terms(text: str) -> Iterator[tuple[str, float]]:
         text = unicodedata.normalize("NFKC", text)
     for match in _CHUNK.finditer(text):
         chunk = match[0]
+        if chunk.isalpha() and chunk.isascii() and (chunk.islower() or chunk[1:].islower()):
+            # Most are such words, and have neither joints nor humps.
+            if term := _plain(chunk):
+                yield term, 1.0
+            continue
         if not chunk.isascii() and _CJK.search(chunk):
             yield from _cjk_terms(chunk)
             continue
@@ -216,6 +221,8 @@ def _terms(text: str) -> Iterator[tuple[str, float]]:
                         yield "3:" + whole[place : place + 3], 0.15
 
 
+# Most words of a text were in the one before, and a stemmer takes longer than a look.
+@lru_cache(maxsize=50_000)
 def _plain(word: str) -> str:
     word = word.lower()
     if not word.isascii():

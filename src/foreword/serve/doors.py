@@ -29,6 +29,7 @@ from foreword.serve.guard import guarded, open_to_its_owner, token_in
 from foreword.serve.http import Check, Connections, Refused, Request, Response
 from foreword.serve.room import Room
 from foreword.serve.trail import Log, note_failure
+from foreword.serve.watcher import Watcher
 
 # Each has a connection of its own to the store, and only one at a time reads the index: more would not be quicker.
 _WORKERS = 4
@@ -62,6 +63,7 @@ class Doors:
         self._ending = asyncio.Event()
         self._resting: Future[None] = Future()
         self._resting.set_result(None)
+        self._watcher = Watcher(self._room, log, is_there=self._room.is_there, busy=lambda: self._waiting > 0)
 
     # life
 
@@ -73,6 +75,7 @@ class Doors:
         if settings.port:
             await self._open_port(settings.port)
         _publish(self._here, settings.deadline_ms, settings.cold_deadline_ms)
+        self._watcher.start()
 
     async def _open_port(self, port: int) -> None:
         by_port = self._door(guarded(token_in(self._here.token), port), local=False)
@@ -141,6 +144,7 @@ class Doors:
     async def close(self, *, within_s: float) -> None:
         for server in self._servers:
             server.close()
+        await asyncio.to_thread(self._watcher.stop)
         await asyncio.gather(*(one.close(within_s=within_s) for one in self._connections))
         self._workers.shutdown(wait=True)
         self._room.close()
@@ -188,6 +192,7 @@ class Doors:
             "requests": self._requests,
             "port": self._port,
             "idle_minutes": self._room.settings.serve.idle_minutes,
+            "vaults": self._watcher.about(),
         }
 
     def _wire(self, request: Request) -> Response:

@@ -55,6 +55,10 @@ class Room:
         finally:
             self._leave(held)
 
+    def is_there(self) -> bool:
+        """Whether there is a store: entering the room would make one."""
+        return os.path.exists(Path(self.settings.store.home).expanduser() / FILE_NAME)
+
     def close(self) -> None:
         with self._free:
             self._let_go()

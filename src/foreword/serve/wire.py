@@ -175,9 +175,10 @@ class WorkspaceFileDocument(TypedDict):
 
 
 class BootstrapAnswer(TypedDict):
-    """What a session of this kind gets of its workspace: `keep` of what the host loaded, and `add`. With `enabled`
-    false the host's own choice stands. `context_file` is the file that a brief of this session is written into, ""
-    where none is: who gets no answer to a brief empties it."""
+    """What a session of this kind gets of its workspace: `keep` of what the host loaded, and `add`. `shed` was
+    used in this conversation and is not sent again. With `enabled` false the host's own choice stands. `context_file`
+    is the file that a brief of this session is written into, "" where none is: who gets no answer to a brief empties
+    it."""
 
     enabled: bool
     kind: str
@@ -185,6 +186,7 @@ class BootstrapAnswer(TypedDict):
     keep: list[str]
     add: list[WorkspaceFileDocument]
     missing: list[str]
+    shed: list[str]
     tokens: dict[str, int]
     problems: list[str]
     context_file: str
@@ -208,6 +210,7 @@ class StatusAnswer(TypedDict):
     by_kind: dict[str, int]
     by_audience: dict[str, int]
     outdated: int
+    summary_failure: str
     bytes: int
     turns: int
     silent_turns: int
@@ -326,6 +329,7 @@ def _bootstrap(engine: Foreword, payload: dict[str, Any]) -> BootstrapAnswer:
             for one in found.add
         ],
         "missing": list(found.missing),
+        "shed": list(found.shed),
         "tokens": dict(found.tokens),
         "problems": list(found.problems),
         "context_file": found.context_file,

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from foreword.model import Feedback, Kind, Memory, Scope, Session
+from foreword.model import Audience, Feedback, Kind, Memory, Scope, Session
 
 Slots = NDArray[np.int32]
 Floats = NDArray[np.float32]
@@ -105,7 +105,8 @@ class View(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A moment of the store: the last memory there was, and how often something had been forgotten."""
+    """A moment of the store: the last memory there was, and how often something had been forgotten, or superseded by
+    what its file says now."""
 
     row: int = 0
     forgets: int = 0
@@ -144,6 +145,42 @@ class LaneFile:
     key: str
     holds: bool
     problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Vault:
+    """A folder of notes that a person owns: for whom its chunks are kept, by which `reading` of Markdown they were
+    made, when it was last looked through whole, and the `problem` that kept it from being. One that is `leaving` is
+    being taken out."""
+
+    name: str
+    path: str
+    agent: str = ""
+    project: str = ""
+    audience: Audience = Audience.PRIVATE
+    reading: int = 0
+    scanned_at: float = 0.0
+    problem: str = ""
+    leaving: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VaultFile:
+    """What a file of a vault looked like when it was read, by its path in the vault; `problem` is why it was not."""
+
+    path: str
+    mtime_ns: int
+    size: int
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """How many chunks of a file are new, the same as before, and gone."""
+
+    added: int = 0
+    kept: int = 0
+    gone: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +256,8 @@ class Store(Protocol):
         """Memories in the order asked for; the ones that do not exist or are out of scope are left out."""
 
     def around(self, row: int, *, reach: int | None, scope: Scope | None = None) -> list[Memory]:
-        """A memory with `reach` neighbours on each side, or its whole session when None; oldest first."""
+        """A memory with `reach` neighbours on each side, or its whole session when None; oldest first. Of a chunk,
+        those of its file, in the file's order."""
 
     def recent(self, kind: Kind, scope: Scope, *, limit: int, besides: str = "", within: str = "") -> list[Memory]:
         """The newest of a kind, newest first, leaving out the session with key `besides`, or of that with key `within`
@@ -257,6 +295,11 @@ class Store(Protocol):
         number; None when there is nothing to tell. Returns the number, 0 when there is none. Goes when any memory of
         the session is forgotten."""
 
+    def spent(self, day: str) -> int:
+        """How many tokens a model was sent for summaries on this day."""
+
+    def spend(self, day: str, tokens: int) -> None: ...
+
     def stale_rows(self, model: str, *, limit: int) -> list[Memory]:
         """Memories that have no vector of this model yet, oldest first."""
 
@@ -284,7 +327,7 @@ class Store(Protocol):
         Raises StoreBusy when the store could not be written within `wait_ms`."""
 
     def unchanged(self, since: Mark, scope: Scope) -> bool:
-        """Whether nothing that the scope may see has come since, and nothing at all was forgotten."""
+        """Whether nothing that the scope may see has come since, and nothing at all was forgotten or superseded."""
 
     def was_delivered(self, content_hash: str) -> bool: ...
 
@@ -314,6 +357,43 @@ class Store(Protocol):
         """In place of what was known of the same path. Raises StoreBusy as `keep_workspace` does."""
 
     def lane_files(self) -> list[LaneFile]: ...
+
+    # Vaults, by name, and their files, by path in the vault.
+    def add_vault(self, vault: Vault) -> bool:
+        """Whether it was added: neither its name nor its folder may be there already."""
+
+    def vaults(self) -> list[Vault]: ...
+
+    def vault_size(self, name: str) -> tuple[int, int]:
+        """How many files of it are kept, and in how many chunks."""
+
+    def scanned_vault(self, name: str, *, at: float, reading: int, problem: str = "") -> None:
+        """It was looked through, or the problem that kept it from being."""
+
+    def vault_files(self, name: str, paths: Collection[str] | None = None) -> dict[str, tuple[int, int]]:
+        """Each file that is known, or of `paths` those that are, with its time of change and its size."""
+
+    def vault_problems(self, name: str) -> list[VaultFile]:
+        """The files that were left out."""
+
+    def vault_chunks(self, name: str, path: str) -> list[str]:
+        """The fingerprints of a file's chunks, in its order."""
+
+    def keep_vault_file(
+        self, name: str, file: VaultFile, chunks: Sequence[str], drafts: Sequence[Draft]
+    ) -> Replaced | None:
+        """A file as it is now: its chunks by fingerprint, in order, and the drafts of those that are new. A chunk that
+        was there keeps its memory, one that is not among them is gone for every reader. None, and nothing is changed,
+        when a chunk is neither known nor drafted, or there is no such vault."""
+
+    def leave_vault_files(self, name: str, paths: Collection[str]) -> int:
+        """Files that are no longer there go with their chunks. How many chunks went."""
+
+    def leave_vault(self, name: str) -> list[int]:
+        """Nothing is added to it from now on. The memories that it has, which `forget` then takes away."""
+
+    def drop_vault(self, name: str) -> None:
+        """Leave no byte of what was known of its files."""
 
     # Receipts. Each comes back as it was settled, with its `id` and its `feedback`, "" while there is none.
     def receipt(self, row: int) -> dict[str, Any] | None: ...

@@ -27,6 +27,7 @@ _BACKGROUND_SAMPLE = 256
 _GROWTH = 4
 _SAMPLED = 16
 _ROWS_AT_ONCE = 512
+_READ_AT_ONCE = 50_000
 _BY_PERSON = frozenset(origin.value for origin in Origin if origin.said_by_a_person)
 _EMPTY = Postings(np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0, np.int32))
 
@@ -245,6 +246,8 @@ class Index:
         self._circle = _Column("i4")
         self._agent = _Column("i4")
         self._project = _Column("i4")
+        self._alive = _Column("?")
+        self._superseded: int | None = None
         self._before = _Column("i4")
         self._after = _Column("i4")
         self._names: dict[str, int] = {"": 0}
@@ -263,16 +266,41 @@ class Index:
         return int(self._row.values[-1]) if self.span else 0
 
     def refresh(self, connection: sqlite3.Connection) -> None:
-        """Read the memories that were written since the last time."""
+        """Read the memories that were written since the last time, and mask those that were superseded."""
+        while self._read_new(connection) == _READ_AT_ONCE:
+            continue
+        self._mask_superseded(connection)
+
+    def _mask_superseded(self, connection: sqlite3.Connection) -> None:
+        if self._superseded is None:
+            # What went before the first look is not among the rows.
+            found = connection.execute("SELECT coalesce(max(number), 0) FROM superseded").fetchone()
+            self._superseded = int(found[0])
+            return
+        numbers, memories = _columns(
+            connection.execute("SELECT number, memory FROM superseded WHERE number > ?", (self._superseded,))
+        )
+        if numbers:
+            self._superseded = max(numbers)
+            rows = np.array(memories, np.int64)
+            slots = np.searchsorted(self._row.values, rows)
+            known = slots < self.span
+            slots, rows = slots[known], rows[known]
+            self._alive.values[slots[self._row.values[slots] == rows]] = False
+            self._views.clear()
+
+    def _read_new(self, connection: sqlite3.Connection) -> int:
+        """A part of them, so that a million memories do not stand in memory twice. How many there were."""
         number, session, length, at, origin, audience, circle, agent, project, words = _columns(
             connection.execute(
                 "SELECT m.row, coalesce(m.session, -1), m.length, m.at, m.origin, m.audience, m.circle, m.agent,"
-                " m.project, w.data FROM memory AS m JOIN word AS w ON w.memory = m.row WHERE m.row > ? ORDER BY m.row",
-                (self.last_row,),
+                " m.project, w.data FROM memory AS m JOIN word AS w ON w.memory = m.row WHERE m.row > ? ORDER BY m.row"
+                " LIMIT ?",
+                (self.last_row, _READ_AT_ONCE),
             )
         )
         if not number:
-            return
+            return 0
         first = self.span
         self._row.extend(np.array(number, np.int64))
         self._session.extend(np.array(session, np.int32))
@@ -280,11 +308,13 @@ class Index:
         self._at.extend(np.array(at, np.float64))
         self._by_person.extend(np.array([one in _BY_PERSON for one in origin], np.bool_))
         self._audience.extend(np.array(audience, np.uint8))
+        self._alive.extend(np.ones(len(number), np.bool_))
         for column, texts in ((self._circle, circle), (self._agent, agent), (self._project, project)):
             column.extend(np.array(self._codes(texts), np.int32))
         self._link(first, session)
         self._add_words(first, words)
         self._views.clear()
+        return len(number)
 
     def _codes(self, texts: Iterable[str]) -> list[int]:
         names = self._names
@@ -317,15 +347,26 @@ class Index:
 
     def space(self, model: str, connection: sqlite3.Connection) -> _Space | None:
         """The vectors of one model, read when first asked for: an ask that words alone answer never loads them."""
+        while self._read_vectors(model, connection) == _READ_AT_ONCE:
+            continue
+        return self._spaces.get(model)
+
+    def _read_vectors(self, model: str, connection: sqlite3.Connection) -> int:
+        """A part of those that were written since the last time; how many there were."""
         space = self._spaces.get(model)
         rows, memories, blobs = _columns(
             connection.execute(
-                "SELECT row, memory, data FROM vector WHERE model = ? AND row > ? AND memory <= ? ORDER BY row",
-                (model, space.last_row if space else 0, self.last_row),
+                "SELECT row, memory, data FROM vector WHERE model = ? AND row > ? AND memory <= ? ORDER BY row LIMIT ?",
+                (model, space.last_row if space else 0, self.last_row, _READ_AT_ONCE),
             )
         )
         if not rows:
-            return space
+            return 0
+        read = len(rows)
+        if read == _READ_AT_ONCE:
+            # The parts of a memory stay together: the last one's may go on in what is read next.
+            whole = memories.index(memories[-1]) or read
+            rows, memories, blobs = rows[:whole], memories[:whole], blobs[:whole]
         if space is None:
             space = self._spaces[model] = _Space(len(blobs[0]) - 4)
         space.last_row = int(rows[-1])
@@ -335,7 +376,7 @@ class Index:
         if any(fits):
             owners = np.searchsorted(self._row.values, np.array([*compress(memories, fits)], np.int64))
             space.extend(owners.astype(np.int32), [*compress(blobs, fits)], self.span)
-        return space
+        return read
 
     def view(self, scope: Scope, connection: sqlite3.Connection) -> IndexView:
         view = self._views.get(scope)
@@ -348,7 +389,7 @@ class Index:
 
     def _mask(self, scope: Scope) -> NDArray[np.bool_]:
         """The rule of who may see what, in one place for the whole index (and once more in SQL, for single rows)."""
-        mask: NDArray[np.bool_] = self._audience.values >= int(scope.audience)
+        mask: NDArray[np.bool_] = (self._audience.values >= int(scope.audience)) & self._alive.values
         if scope.audience is not Audience.PRIVATE:
             mask &= self._is(self._circle, scope.circle)
         if not scope.every_agent:

@@ -17,16 +17,20 @@ from foreword.store.contract import Census, Day, Draft, Floats, Forgotten, Froze
 from foreword.store.index import Index, IndexView, pack_vector, pack_words
 from foreword.store.rows import MEMORY, SESSION, memory_of, session_of
 from foreword.store.summaries import SummaryRows
+from foreword.store.vaults import VaultRows
 
 # Summaries are not.
 _SEARCHED = "EXISTS (SELECT 1 FROM word AS w WHERE w.memory = m.row)"
-_NOW = "SELECT coalesce((SELECT max(row) FROM memory), 0), (SELECT value FROM counter WHERE name = 'forgets')"
+_NOW = (
+    "SELECT coalesce((SELECT max(row) FROM memory), 0),"
+    " (SELECT sum(value) FROM counter WHERE name IN ('forgets', 'supersedes'))"
+)
 # A receipt quotes a short text only when it is the whole ask; a longer one also when it is a part of it.
 _QUOTABLE_CHARS = 12
 _UNSWEPT = "Memories were forgotten, but the file still holds traces of them, because another process is reading it."
 
 
-class SqliteStore(SummaryRows):
+class SqliteStore(SummaryRows, VaultRows):
     def __init__(self, home: Path) -> None:
         self.path = home / FILE_NAME
         self._connections = Connections(self.path)
@@ -92,7 +96,7 @@ class SqliteStore(SummaryRows):
             ),
         ).fetchone()[0]
         if draft.sketch:
-            self._succeed(connection, int(row), draft.sketch)
+            SqliteStore._succeed(connection, int(row), draft.sketch)
         connection.execute("INSERT INTO word VALUES (?, ?)", (row, pack_words(draft.words, draft.counts)))
         if draft.vectors is not None:
             self._add_vectors(connection, draft.model, row, draft.vectors)
@@ -197,6 +201,8 @@ class SqliteStore(SummaryRows):
                 f" AND {_under('session.key', 'workspace.key')})"
             )
             connection.execute("UPDATE counter SET value = value + 1 WHERE name = 'forgets'")
+            # Every index is read anew now, so none needs to be told.
+            connection.execute("DELETE FROM superseded")
             connection.execute("UPDATE counter SET value = 1 WHERE name = 'unswept'")
         self._sweep()
         return Forgotten(gone, len(touched))
@@ -274,6 +280,8 @@ class SqliteStore(SummaryRows):
         return [memories[row] for row in rows if row in memories]
 
     def around(self, row: int, *, reach: int | None, scope: Scope | None = None) -> list[Memory]:
+        if chunks := self._chunks_around(row, reach):
+            return self.get(chunks, scope)
         condition, values = _visible(scope)
         near, reach_values = ("", ()) if reach is None else (" AND abs(m.position - here.position) <= ?", (reach,))
         with self._connections.reading() as connection:

@@ -14,6 +14,7 @@ from foreword.store.rows import MEMORY, SESSION, memory_of, session_of
 if TYPE_CHECKING:
     from foreword.store.connection import Connections
 
+_SPENT = "told tokens on "
 _TELLING = "agent, project, audience, circle, origin, channel, at, tokens, files, concepts, decisions, text"
 
 
@@ -54,6 +55,19 @@ class SummaryRows:
                 "UPDATE session SET told_until = ?, summary = ? WHERE row = ?", (session.last_at, row, place)
             )
         return row or 0
+
+    def spent(self, day: str) -> int:
+        with self._connections.reading() as connection:
+            found = connection.execute("SELECT value FROM counter WHERE name = ?", (_SPENT + day,)).fetchone()
+        return int(found[0]) if found else 0
+
+    def spend(self, day: str, tokens: int) -> None:
+        with self._connections.writing() as connection:
+            connection.execute("DELETE FROM counter WHERE name LIKE ? AND name <> ?", (f"{_SPENT}%", _SPENT + day))
+            connection.execute(
+                "INSERT INTO counter VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = value + ?2",
+                (_SPENT + day, tokens),
+            )
 
     @staticmethod
     def _written(connection: sqlite3.Connection, place: int, row: int | None, memory: Memory) -> int:
