@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 _DETECT = "detect"
 _MORE = """\
-Secrets are redacted before anything is written; times, agents, projects and audiences stay what they were. What
-is known already is not kept twice, so an import can be stopped and given again: it goes on where it was.
+Secrets are redacted
+before anything is written; times, agents, projects and audiences stay what they were. What is known
+already is not kept twice, so an import can be stopped and given again: it goes on where it was.
 
 """
 _EXAMPLE = """\
