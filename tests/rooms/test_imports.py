@@ -192,6 +192,19 @@ def test_older_openclaw_transcripts_find_their_keys_beside_them(tmp_path: Path) 
     assert events("openclaw", folder / "s1.jsonl") == events("openclaw", openclaw(tmp_path, GROUP, *TURN))
 
 
+def test_a_session_is_read_again_when_only_its_transcript_has_changed(tmp_path: Path) -> None:
+    file = openclaw(tmp_path, GROUP, *TURN)
+    with sqlite3.connect(file) as database:
+        database.execute("ALTER TABLE session_windows ADD COLUMN transcript_updated_at")
+        database.execute("INSERT INTO session_windows VALUES ('s2', 'agent:main:main', 9, NULL)")
+        database.commit()
+        before = marks("openclaw", file)
+        database.execute("UPDATE session_windows SET transcript_updated_at = 11 WHERE session_id = 's1'")
+    database.close()
+    assert before[-1] == "9"
+    assert len(events("openclaw", file, before[-1])) == 3
+
+
 def test_an_entry_that_nobody_can_unpack_is_named(tmp_path: Path) -> None:
     file = openclaw(tmp_path, GROUP, *TURN, "not json")
     with sqlite3.connect(file) as database:
@@ -209,12 +222,12 @@ def opencode(folder: Path, *messages: tuple[dict[str, Any], list[Any]]) -> Path:
     file = folder / "opencode.db"
     with sqlite3.connect(file) as database:
         database.execute("CREATE TABLE session (id, parent_id, directory, time_updated)")
-        database.execute("CREATE TABLE message (id, session_id, time_created, data)")
+        database.execute("CREATE TABLE message (id, session_id, time_created, time_updated, data)")
         database.execute("CREATE TABLE part (id, message_id, data)")
         database.execute("INSERT INTO session VALUES ('ses_1', NULL, '/srv/shop', 9)")
         for number, (about, parts) in enumerate(messages):
             about = about if isinstance(about, str) else json.dumps(about)
-            database.execute("INSERT INTO message VALUES (?, 'ses_1', ?, ?)", (f"msg_{number}", number, about))
+            database.execute("INSERT INTO message VALUES (?, 'ses_1', ?, 20, ?)", (f"msg_{number}", number, about))
             for place, part in enumerate(parts):
                 row = (f"prt_{number}_{place}", f"msg_{number}", json.dumps(part))
                 database.execute("INSERT INTO part VALUES (?, ?, ?)", row)
@@ -239,6 +252,13 @@ def test_an_opencode_turn_leaves_out_what_the_host_added(tmp_path: Path) -> None
     assert (seen.title, seen.source_id) == ("bash: make test", "c1")
     assert (last.text, last.source_id) == ("All pass.", "msg_2")
     assert (summary.kind, summary.text) == (Kind.SUMMARY, "We ran the tests.")
+
+
+def test_an_opencode_session_is_as_new_as_its_last_message(tmp_path: Path) -> None:
+    file = opencode(tmp_path, ({"role": "user"}, [{"type": "text", "text": "Hello."}]))
+    assert marks("opencode", file) == ["20"]
+    assert len(events("opencode", file, "15")) == 1
+    assert events("opencode", file, "21") == []
 
 
 def test_a_broken_opencode_message_is_named(tmp_path: Path) -> None:

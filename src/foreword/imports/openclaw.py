@@ -63,10 +63,6 @@ _TOOLS: Mapping[str, str] = {
 _HEARTBEATS = ("Read HEARTBEAT.md if it exists", "Follow the heartbeat monitor scratch context when provided.")
 _MIRROR = "delivery-mirror"
 _ANNOUNCED = "announce:"
-_WINDOWS = (
-    "SELECT session_id, session_key, updated_at FROM session_windows WHERE updated_at >= ?"
-    " ORDER BY updated_at, session_id"
-)
 
 
 @dataclass(slots=True)
@@ -232,8 +228,15 @@ def _of_database(path: Path, mark: str) -> Iterator[Item]:
             " WHERE session_id = ? ORDER BY seq"
         )
         unpack = _unpacking()
-        for window in connection.execute(_WINDOWS, (int(mark) if mark.isdecimal() else 0,)).fetchall():
-            yield Item(where=f"session {window['session_key']}", mark=str(window["updated_at"]))
+        # An entry may come after the session was last changed.
+        told = "transcript_updated_at" in columns(connection, "session_windows")
+        changed = "max(updated_at, coalesce(transcript_updated_at, 0))" if told else "updated_at"
+        windows = (
+            f"SELECT session_id, session_key, {changed} AS changed FROM session_windows WHERE changed >= ?"
+            " ORDER BY changed, session_id"
+        )
+        for window in connection.execute(windows, (int(mark) if mark.isdecimal() else 0,)).fetchall():
+            yield Item(where=f"session {window['session_key']}", mark=str(window["changed"]))
             session = _Session(text_of(window["session_key"]))
             for row in connection.execute(entries, (window["session_id"],)):
                 where = f"session {window['session_key']}, entry {row['seq']}"

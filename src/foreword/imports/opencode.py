@@ -17,8 +17,10 @@ from foreword.imports.database import document, has_tables, reading
 from foreword.imports.item import Format, Item, as_summary, mapping_of, text_of, told, when
 
 _HOST = "opencode"
+# A message may come after the session was last changed.
 _SESSIONS = (
-    "SELECT id, parent_id, directory, time_updated FROM session WHERE time_updated >= ? ORDER BY time_updated, id"
+    "SELECT id, parent_id, directory, max(time_updated, coalesce((SELECT max(m.time_updated) FROM message AS m"
+    " WHERE m.session_id = session.id), 0)) AS changed FROM session WHERE changed >= ? ORDER BY changed, id"
 )
 _PARTS = (
     "SELECT m.id AS message, m.data AS about, p.data AS part FROM message AS m"
@@ -38,8 +40,7 @@ class _Answer:
 def _items(path: Path, mark: str) -> Iterator[Item]:
     with reading(path) as connection:
         for session in connection.execute(_SESSIONS, (int(mark) if mark.isdecimal() else 0,)).fetchall():
-            changed = session["time_updated"]
-            yield Item(where=f"session {session['id']}", mark=str(changed) if isinstance(changed, int) else "")
+            yield Item(where=f"session {session['id']}", mark=str(session["changed"]))
             yield from _session(connection, session)
 
 
