@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -60,7 +61,7 @@ from foreword.recall import (
 from foreword.recent import Answered, Decided, Recent, fingerprint
 from foreword.record import check, check_time, clean, off_the_record, own_words, redact, take
 from foreword.settings import Loaded, Settings, load
-from foreword.store import Day, Draft, Forgotten, Frozen, Mark, SqliteStore, Store, Turn
+from foreword.store import Day, Draft, Forgotten, Frozen, Mark, SqliteStore, Store, Turn, Written
 from foreword.summaries import Summaries
 from foreword.vaults import Vaults
 from foreword.vectors import Vectors
@@ -216,8 +217,8 @@ class Foreword:
         return next(self.record_all([event]))
 
     def record_all(self, events: Iterable[Event]) -> Iterator[Recorded]:
-        """Keep many events; answers come in order, each after its batch is on disk. Batches end with the session. A bad
-        event raises BadInput when all before it are kept and answered for."""
+        """Keep many events; answers come in order, each after its batch is on disk. A bad event raises BadInput when
+        all before it are kept and answered for."""
         pending: list[tuple[Event, Place]] = []
         for event in events:
             try:
@@ -227,17 +228,16 @@ class Foreword:
             except BadInput:
                 yield from self._record_batch(pending)
                 raise
-            full = len(pending) == _BATCH_EVENTS
-            if full or (pending and _conversation(pending[0][1]) != _conversation(place)):
+            if len(pending) == _BATCH_EVENTS:
                 yield from self._record_batch(pending)
                 pending = []
             pending.append((event, place))
         yield from self._record_batch(pending)
 
     def _record_batch(self, events: Sequence[tuple[Event, Place]]) -> list[Recorded]:
-        """Events of one conversation, in one transaction."""
+        """Events of any conversations, in one transaction."""
         outcomes: list[Recorded] = []
-        drafts: list[Draft] = []
+        drafts: list[tuple[Draft, Place]] = []
         for event, place in events:
             taken = take(
                 event,
@@ -258,14 +258,11 @@ class Foreword:
                 continue
             words = bag(taken.memory)
             draft = Draft(taken.memory, taken.fingerprint, words.words, words.counts, words.length)
-            drafts.append(self._vectors.on(replace(draft, sketch=sketch(taken.memory))))
+            drafts.append((self._vectors.on(replace(draft, sketch=sketch(taken.memory))), place))
             outcomes.append(Recorded(Outcome.STORED, redactions=taken.redactions))
         if not drafts:
             return outcomes
-        first, session = drafts[0].memory.at, events[0][1].session
-        written = iter(
-            self._store.add(drafts, replace(session, started_at=first, last_at=first) if session.key else None)
-        )
+        written = iter(self._add(drafts))
         for number, outcome in enumerate(outcomes):
             if outcome.outcome is Outcome.SKIPPED:
                 continue
@@ -277,6 +274,17 @@ class Foreword:
                 outcomes[number] = Recorded(Outcome.KNOWN, memory_id, reason, outcome.redactions)
         self._vectors.follow()
         return outcomes
+
+    def _add(self, drafts: Sequence[tuple[Draft, Place]]) -> list[Written]:
+        written: list[Written] = []
+        with self._store.together():
+            # As they came: what was said last is the newest row, whatever else was said meanwhile.
+            for _, several in groupby(drafts, key=lambda one: _conversation(one[1])):
+                run = list(several)
+                first, session = run[0][0].memory.at, run[0][1].session
+                opened = replace(session, started_at=first, last_at=first) if session.key else None
+                written += self._store.add([draft for draft, _ in run], opened)
+        return written
 
     # brief
 
@@ -891,6 +899,13 @@ class Foreword:
         if missing := [one for one in ids if row_of(one) not in known]:
             raise UnknownId(f"There is no memory {', '.join(missing)}.")
         return found
+
+    def memories(self, *, agent: str = "") -> Iterator[Memory]:
+        """All that is kept, in the order in which it came, but for the summaries that Foreword made itself."""
+        row = 0
+        while page := self._store.after(row, limit=_BATCH_EVENTS, agent=kept(agent)):
+            yield from page
+            row = page[-1].row
 
     def sessions(self, *, limit: int = 20, agent: str = "") -> list[Session]:
         return self._store.sessions(limit=min(limit, _MOST_LISTED), agent=kept(agent))

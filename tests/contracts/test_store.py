@@ -286,6 +286,36 @@ def test_a_private_memory_never_reaches_a_group(store: Store) -> None:
             assert rows_with(view, "surgeri") == rows_near(view, unit(1)) == []
 
 
+def test_what_is_added_together_is_kept_together_or_not_at_all(store: Store) -> None:
+    other = replace(TALK, key="other talk")
+    with store.together():
+        store.add([draft("one")], TALK)
+        store.add([draft("two")], other)
+        store.add([draft("three")], TALK)
+    assert texts(everything(store)) == ["one", "two", "three"]
+
+    def fails() -> None:
+        with store.together():
+            store.add([draft("four")], other)
+            store.add([replace(draft("x"), memory=Memory("x", agent="ada", kind=None))], TALK)  # type: ignore[arg-type]
+
+    with pytest.raises(AttributeError):
+        fails()
+    assert texts(everything(store)) == ["one", "two", "three"]
+    assert store.add([draft("four")], other)[0].created, "a block that failed leaves nothing open behind it"
+
+
+def test_all_that_is_kept_can_be_read_page_by_page(store: Store) -> None:
+    store.add([draft("one"), draft("two")], TALK)
+    store.add([draft(Memory("three", agent="bob"))], replace(TALK, agent="bob"))
+    (session,) = store.sessions(limit=1, agent="ada")
+    store.put_summary(session, Memory("a summary of both", agent="ada", kind=Kind.SUMMARY, session=session.key))
+    first = store.after(0, limit=2)
+    assert texts(first) == ["one", "two"]
+    assert texts(store.after(first[-1].row, limit=2)) == ["three"]
+    assert texts(store.after(0, limit=9, agent="bob")) == ["three"]
+
+
 def test_without_a_scope_the_owner_may_get_everything(store: Store) -> None:
     drafts = [draft(Memory(f"said {audience.label}", audience=audience, agent="bob")) for audience in AUDIENCES]
     rows = [one.row for one in store.add(drafts, None)]

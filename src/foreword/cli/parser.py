@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable
-from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
@@ -82,6 +81,7 @@ def build() -> argparse.ArgumentParser:
         forgetting,
         health,
         hosting,
+        importing,
         listing,
         measuring,
         reading,
@@ -111,6 +111,7 @@ def build() -> argparse.ArgumentParser:
     families = (
         settling,
         recording,
+        importing,
         briefing,
         reading,
         explaining,
@@ -164,18 +165,12 @@ def add_place(parser: argparse.ArgumentParser, *names: str, session_required: bo
 
 def moment(text: str) -> float:
     """Seconds since 1970 from such seconds, or from an ISO date or time; one without a zone is local."""
+    from foreword import imports
+
     try:
-        seconds = float(text)
-        if math.isfinite(seconds) and seconds >= 0:
-            return seconds
-    except ValueError:
-        try:
-            return max(datetime.fromisoformat(text.strip()).timestamp(), 0.0)
-        except (ValueError, OverflowError, OSError):
-            pass
-    raise argparse.ArgumentTypeError(
-        f"'{text}' is not a time; write 2026-03-01, 2026-03-01T09:30 or seconds since 1970"
-    )
+        return imports.moment(text)
+    except BadInput as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def share(text: str) -> float:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, fields
-from difflib import get_close_matches
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -17,8 +15,10 @@ from foreword.cli.call import Call, Exit
 from foreword.cli.parser import Verbs, add_place, add_text, moment
 from foreword.cli.screen import Progress, count
 from foreword.errors import BadInput
+from foreword.imports import event_of, opened
 from foreword.model import Audience, Event, Kind, Origin, Outcome, Recorded
 from foreword.serve import documents
+from foreword.transfer import record_each
 
 if TYPE_CHECKING:
     from foreword.engine import Foreword
@@ -176,13 +176,7 @@ def rebuild_waiting(engine: Foreword, *, forced: bool = False) -> int:
 
 
 def _opened(name: str) -> AbstractContextManager[BinaryIO]:
-    if name == "-":
-        return nullcontext(sys.stdin.buffer)
-    try:
-        return Path(name).open("rb")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise BadInput(f"{name} cannot be read: {reason}.") from error
+    return nullcontext(sys.stdin.buffer) if name == "-" else opened(Path(name))
 
 
 def _batches(lines: Iterable[bytes], tally: _Tally, engine: Foreword) -> Iterator[Sequence[_Line]]:
@@ -205,92 +199,8 @@ def _batches(lines: Iterable[bytes], tally: _Tally, engine: Foreword) -> Iterato
 
 
 def _record_batch(engine: Foreword, batch: Sequence[_Line], tally: _Tally) -> None:
-    done = 0
-    try:
-        for result in engine.record_all([line.event for line in batch]):
+    for line, result in zip(batch, record_each(engine, [line.event for line in batch]), strict=True):
+        if isinstance(result, BadInput):
+            tally.fail(line.number, result)
+        else:
             tally.add(result)
-            done += 1
-    except BadInput:
-        # The engine refuses a batch as a whole; one by one, only the line at fault is refused.
-        for line in batch[done:]:
-            try:
-                tally.add(engine.record(line.event))
-            except BadInput as error:
-                tally.fail(line.number, error)
-
-
-_KEYS = [one.name for one in fields(Event)]
-
-
-def event_of(raw: bytes) -> Event:
-    """One JSON line as an event; raises BadInput with what is wrong in it."""
-    try:
-        values = json.loads(raw.decode("utf-8", "replace"))
-    except (ValueError, RecursionError) as error:
-        reason = (
-            f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else "nested too deep"
-        )
-        raise BadInput(f"this is not JSON: {reason}.") from None
-    if not isinstance(values, dict):
-        raise BadInput("this is not a JSON object.")
-    if unknown := [name for name in values if name not in _KEYS]:
-        close = get_close_matches(unknown[0], _KEYS, n=1)
-        raise BadInput(
-            f"'{unknown[0][:40]}' is not a key of an event." + (f" Did you mean '{close[0]}'?" if close else "")
-        )
-    given = {name: value for name, value in values.items() if value is not None}
-    if "text" not in given:
-        raise BadInput("'text' is missing.")
-    return Event(**{name: _read(name, value) for name, value in given.items()})
-
-
-def _read(name: str, value: Any) -> Any:
-    return _READERS[name](name, value) if name in _READERS else _string(name, value)
-
-
-def _string(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise BadInput(f"'{name}' is not a string.")
-    return value
-
-
-def _strings(name: str, value: Any) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise BadInput(f"'{name}' is not a list of strings.")
-    return value
-
-
-def _kind(_: str, value: Any) -> Kind:
-    try:
-        return Kind(value)
-    except ValueError:
-        raise BadInput(f"'{str(value)[:40]}' is not a kind; there are {', '.join(Kind)}.") from None
-
-
-def _origin(_: str, value: Any) -> Origin:
-    try:
-        return Origin(value)
-    except ValueError:
-        raise BadInput(f"'{str(value)[:40]}' is not an origin; there are {', '.join(Origin)}.") from None
-
-
-def _audience(_: str, value: Any) -> Audience:
-    return Audience.named(str(value)[:40])
-
-
-def _at(_: str, value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    try:
-        return moment(value)
-    except argparse.ArgumentTypeError as error:
-        raise BadInput(f"{error}.") from None
-
-
-_READERS: dict[str, Callable[[str, Any], Any]] = {
-    "kind": _kind,
-    "origin": _origin,
-    "audience": _audience,
-    "at": _at,
-    **dict.fromkeys(("files", "concepts", "decisions"), _strings),
-}

@@ -33,12 +33,13 @@ from collections.abc import Mapping
 from foreword.errors import BadInput
 from foreword.hosts import claude_code, codex, copilot, gemini, opencode
 from foreword.hosts.hook import MOST_CHARS, Hook, Host, Request, Told
+from foreword.hosts.observation import observation
 
 HOSTS: Mapping[str, Host] = {
     one.name: one for one in (claude_code.HOST, codex.HOST, gemini.HOST, copilot.HOST, opencode.HOST)
 }
 
-__all__ = ["HOSTS", "MOST_CHARS", "Hook", "Host", "Request", "understand"]
+__all__ = ["HOSTS", "MOST_CHARS", "Hook", "Host", "Request", "observation", "understand"]
 
 
 def understand(host: str, event: str, document: object) -> Hook:

@@ -147,6 +147,10 @@ class Connections:
         """All or nothing. `synced` waits for the disk, so that what is acknowledged survives a power cut; without it
         a killed process still loses nothing, and a power cut loses at most the last moments. Raises StoreBusy when
         others keep the lock for longer than `wait_ms`."""
+        if self._together():
+            with self.using() as connection:
+                yield connection
+            return
         until = time.monotonic() + (_LOCK_WAIT_S if wait_ms is None else wait_ms / 1000)
         with self._queued(until), self.using() as connection:
             self._mine().wait_for_the_disk(synced)
@@ -163,6 +167,19 @@ class Connections:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What this thread writes within the block is one transaction, and waits for the disk once."""
+        with self.writing():
+            self._local.together = True
+            try:
+                yield
+            finally:
+                self._local.together = False
+
+    def _together(self) -> bool:
+        return bool(getattr(self._local, "together", False))
 
     @contextmanager
     def _queued(self, until: float) -> Iterator[None]:

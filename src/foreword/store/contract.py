@@ -232,6 +232,9 @@ class Store(Protocol):
         """Keep memories of one session, in order. A fingerprint that is known already changes nothing. Of those with
         the same sketch, for the same listeners and of the same origin and kind, the newest succeeds the others."""
 
+    def together(self) -> AbstractContextManager[None]:
+        """What this thread adds within the block is one transaction: kept when the block ends, all of it or nothing."""
+
     def unweighed(self, *, limit: int) -> list[Memory]:
         """The next memories of which nobody has looked yet whether they make others outdated, oldest first."""
 
@@ -271,6 +274,9 @@ class Store(Protocol):
     ) -> list[int]:
         """Which memories an owner means; every given part must hold, and at least one must be given. A session is meant
         with all conversations that other listeners had under its key."""
+
+    def after(self, row: int, *, limit: int, agent: str = "") -> list[Memory]:
+        """The next memories beyond a row, the oldest first; without the summaries that were put."""
 
     def sessions(self, *, limit: int, agent: str = "") -> list[Session]:
         """Sessions of which something is kept, the latest first."""

@@ -6,7 +6,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,9 @@ class SqliteStore(SummaryRows, VaultRows):
                     (max(times), min(times), any(one.created for one in written), place),
                 )
         return written
+
+    def together(self) -> AbstractContextManager[None]:
+        return self._connections.together()
 
     def _add_one(self, connection: sqlite3.Connection, draft: Draft, session: int | None) -> Written:
         known = connection.execute("SELECT row FROM memory WHERE fingerprint = ?", (draft.fingerprint,)).fetchone()
@@ -115,10 +118,12 @@ class SqliteStore(SummaryRows, VaultRows):
         same = [
             int(one)
             for (one,) in connection.execute(
-                "SELECT m.row FROM memory AS m JOIN memory AS new ON new.row = ?2 WHERE m.sketch = ?1"
+                # Without the second half SQLite does not see that the index holds what is looked for, and reads it all.
+                "SELECT m.row FROM memory AS m INDEXED BY memory_by_sketch JOIN memory AS new ON new.row = ?2"
+                " WHERE m.sketch = ?1 AND m.sketch <> 0"
                 " AND (m.agent, m.project, m.audience, m.circle, m.origin, m.kind)"
                 " = (new.agent, new.project, new.audience, new.circle, new.origin, new.kind)"
-                " AND m.successor IN (SELECT 0 UNION SELECT row FROM memory WHERE sketch = ?1)"
+                " AND m.successor IN (SELECT 0 UNION SELECT row FROM memory WHERE sketch = ?1 AND sketch <> 0)"
                 " ORDER BY m.at DESC, m.row DESC",
                 (sketch, row),
             )
@@ -173,7 +178,7 @@ class SqliteStore(SummaryRows, VaultRows):
             connection.execute(
                 f"UPDATE session SET summary = NULL, told_until = -1 WHERE row {among}", (json.dumps(places),)
             )
-            connection.execute(f"UPDATE memory SET successor = 0 WHERE successor {among}", these)
+            connection.execute(f"UPDATE memory SET successor = 0 WHERE successor <> 0 AND successor {among}", these)
             gone = connection.execute(f"DELETE FROM memory WHERE row {among}", these).rowcount
             for text in texts:
                 touched.update(self._receipts_quoting(connection, text))
@@ -326,6 +331,15 @@ class SqliteStore(SummaryRows, VaultRows):
                     dict(given.values()),
                 )
             ]
+
+    def after(self, row: int, *, limit: int, agent: str = "") -> list[Memory]:
+        with self._connections.reading() as connection:
+            found = connection.execute(
+                f"SELECT {MEMORY} WHERE m.row > ?1 AND m.row IS NOT s.summary AND (?2 = '' OR m.agent = ?2)"
+                " ORDER BY m.row LIMIT ?3",
+                (row, agent, limit),
+            ).fetchall()
+        return [memory_of(one) for one in found]
 
     def sessions(self, *, limit: int, agent: str = "") -> list[Session]:
         with self._connections.reading() as connection:
