@@ -901,10 +901,10 @@ class Foreword:
         return found
 
     def memories(self, *, agent: str = "") -> Iterator[Memory]:
-        """All that is kept, in the order in which it came, but for the summaries that Foreword made itself."""
+        """All that was recorded, in the order in which it came; not what Foreword made of it, nor what vaults hold."""
         row = 0
         while page := self._store.after(row, limit=_BATCH_EVENTS, agent=kept(agent)):
-            yield from page
+            yield from (one for one in page if one.kind is not Kind.CHUNK)
             row = page[-1].row
 
     def sessions(self, *, limit: int = 20, agent: str = "") -> list[Session]:

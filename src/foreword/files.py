@@ -6,18 +6,20 @@ import hashlib
 import os
 import re
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 # In one form, so that what a killed process left can be known and taken away.
 _NEW = ".foreword-new"
 
 
-def replace_file(file: Path, data: bytes, *, mode: int) -> None:
-    """Whoever reads the file at any moment reads the old one or the new one."""
+def replace_file(file: Path, data: bytes | Iterable[bytes], *, mode: int) -> None:
+    """Whoever reads the file at any moment reads the old one or the new one. What is too much for memory comes in
+    pieces."""
     number, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=_NEW)
     try:
         with os.fdopen(number, "wb") as target:
-            target.write(data)
+            target.writelines((data,) if isinstance(data, bytes) else data)
             target.flush()
             os.fsync(target.fileno())
         os.chmod(name, mode)

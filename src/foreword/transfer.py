@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foreword.errors import BadInput, StoreUnwritable
+from foreword.files import replace_file
 from foreword.imports import Format, Item, recognised
 from foreword.model import Audience, Event, Memory, Outcome, Recorded
 
@@ -133,7 +134,8 @@ class Journal:
     def write(self) -> None:
         """Raises StoreUnwritable."""
         try:
-            replace_file(self._file, [json.dumps({"database": self._database(), "files": self._entries}) + "\n"])
+            kept = json.dumps({"database": self._database(), "files": self._entries})
+            replace_file(self._file, kept.encode() + b"\n", mode=0o600)
         except OSError as error:
             raise StoreUnwritable(f"{self._file} cannot be written: {error.strerror}.") from error
         self._written = time.monotonic()
@@ -143,25 +145,6 @@ class Journal:
             return self._beside.stat().st_ino
         except OSError:
             return 0
-
-
-def replace_file(file: Path, lines: Iterable[str]) -> int:
-    """Write a file that is the user's alone, whole or not at all. Returns how many lines it has. Raises OSError."""
-    made = file.with_name(f".{file.name}.{os.getpid()}.new")
-    count = 0
-    try:
-        with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as new:
-            for line in lines:
-                new.write(line)
-                count += 1
-            new.flush()
-            os.fsync(new.fileno())
-        os.replace(made, file)
-    except BaseException:
-        with suppress(OSError):
-            made.unlink()
-        raise
-    return count
 
 
 def files_of(kind: Format, paths: Sequence[Path]) -> list[Path]:

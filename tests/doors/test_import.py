@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -105,3 +107,12 @@ def test_an_export_can_be_read_by_people_and_be_one_agent_s(run, program, histor
     ]
     assert run("export", "--json").code == 2
     assert run("export", ".").code == 2
+
+
+def test_the_benchmark_imports_all_of_its_messages_and_tells_what_it_cost():
+    script = Path(__file__).resolve().parents[2] / "bench" / "import.py"
+    command = [sys.executable, str(script), "--json", "--messages", "400", "--asks", "2"]
+    done = subprocess.run(command, capture_output=True, check=True, timeout=120)
+    tenth, all_of_them = json.loads(done.stdout)["sizes"]
+    assert (tenth["kept"], all_of_them["kept"]) == (40, 400)
+    assert all(one["messages_a_second"] > 0 and one["peak_mb"] > 0 for one in (tenth, all_of_them))

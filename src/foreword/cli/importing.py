@@ -13,6 +13,7 @@ from foreword.cli.parser import Verbs, moment
 from foreword.cli.recording import rebuild_waiting
 from foreword.cli.screen import Progress, count, printable, size, when
 from foreword.errors import BadInput, StoreUnwritable
+from foreword.files import replace_file
 from foreword.imports import FORMATS, Format
 from foreword.model import Audience, Memory, Outcome
 from foreword.serve import documents
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
 _DETECT = "detect"
 _MORE = """\
-Secrets are redacted before anything is written; times, agents, projects and audiences stay what they were. What
-is known already is not kept twice, so an import can be stopped and given again: it goes on where it was.
+Secrets are redacted
+before anything is written; times, agents, projects and audiences stay what they were. What is known
+already is not kept twice, so an import can be stopped and given again: it goes on where it was.
 
 """
 _EXAMPLE = """\
@@ -66,7 +68,8 @@ def add(verbs: Verbs) -> None:
         export,
         summary="write all memories to a file, or to standard output",
         more="JSON lines can be read back with `foreword import jsonl`; Markdown is for people. A file is the user's"
-        " alone, and is there whole or not at all. The summaries that Foreword makes itself are left out.",
+        " alone, and is there whole or not at all. Left out are the summaries that Foreword makes itself, and the notes"
+        " of vaults.",
         example="foreword export memories.jsonl\nforeword export --agent main --format markdown > main.md",
     )
     parser.add_argument(
@@ -199,8 +202,6 @@ def _detected(one: Found) -> dict[str, Any]:
 
 
 def export(call: Call) -> int:
-    from foreword import transfer
-
     args = call.args
     write = _WRITERS[args.format]
     to_screen = args.path == "-"
@@ -213,23 +214,31 @@ def export(call: Call) -> int:
                 sys.stdout.buffer.write(line.encode("utf-8", "replace"))
             sys.stdout.buffer.flush()
             return Exit.OK
-        kept = engine.status()["memories"]
         file = Path(args.path).expanduser()
         if file.is_dir():
             raise BadInput(f"{file} is a folder.", hint="Name a file in it.")
         try:
             with Progress("exported") as progress:
-                written = transfer.replace_file(file, _counted(lines, progress))
+                counted = _Counted(lines, progress)
+                replace_file(file, counted, mode=0o600)
         except OSError as error:
             raise StoreUnwritable(f"{file} cannot be written: {error.strerror}.") from error
-    call.answer({"path": str(file), "lines": written, "kept": kept}, [f"{file}: {count(written, 'line')}"])
+    call.answer({"path": str(file), "lines": counted.done}, [f"{file}: {count(counted.done, 'line')}"])
     return Exit.OK
 
 
-def _counted(lines: Iterator[str], progress: Progress) -> Iterator[str]:
-    for done, line in enumerate(lines, 1):
-        yield line
-        progress.update(done)
+class _Counted:
+    """Lines on their way to a file."""
+
+    def __init__(self, lines: Iterator[str], progress: Progress) -> None:
+        self._lines, self._progress = lines, progress
+        self.done = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for line in self._lines:
+            yield line.encode("utf-8", "replace")
+            self.done += 1
+            self._progress.update(self.done)
 
 
 def _jsonl(memories: Iterator[Memory]) -> Iterator[str]:
