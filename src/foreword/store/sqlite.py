@@ -178,7 +178,7 @@ class SqliteStore(SummaryRows, VaultRows):
             connection.execute(
                 f"UPDATE session SET summary = NULL, told_until = -1 WHERE row {among}", (json.dumps(places),)
             )
-            connection.execute(f"UPDATE memory SET successor = 0 WHERE successor {among}", these)
+            connection.execute(f"UPDATE memory SET successor = 0 WHERE successor <> 0 AND successor {among}", these)
             gone = connection.execute(f"DELETE FROM memory WHERE row {among}", these).rowcount
             for text in texts:
                 touched.update(self._receipts_quoting(connection, text))
