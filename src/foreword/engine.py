@@ -602,7 +602,12 @@ class Foreword:
         if self._settings.summary.enabled:
             # Whoever begins a session has often just ended one, which nobody has told yet.
             self._summaries.make(
-                before=self._clock(), limit=settings.max_summaries, agent=place.agent, besides=place.session.key
+                before=self._clock(),
+                limit=settings.max_summaries,
+                agent=place.agent,
+                besides=place.session.key,
+                # A model that is to tell it comes later; here nobody waits for one.
+                settled=not self._settings.summary.by_writer,
             )
         limits = compose.halved(settings) if place.kind.kind is SessionKind.SUBAGENT else settings
         composed = compose.stable(*self._index_of(place, doing), limits)
@@ -651,7 +656,8 @@ class Foreword:
     def retire(self) -> Forgotten:
         """Forget for good what is kept no longer than the settings say."""
         old = self.retirable()
-        return self.forget(old) if old else Forgotten()
+        # Asks that quote them are other turns', and go by themselves.
+        return self._erase({row_of(one) for one in old}, set()) if old else Forgotten()
 
     def retirable(self) -> list[str]:
         """What `retire` would take away. It changes with the day, no oftener: forgetting writes the file anew."""
@@ -698,7 +704,9 @@ class Foreword:
         return [
             (one.memory, gate.confidence(one.signals))
             for one in found
-            if one.memory.kind in _LISTED and one.memory.session != besides and not one.memory.successor
+            if one.memory.kind in _LISTED
+            and not one.memory.successor
+            and not (besides and one.memory.session == besides)
         ]
 
     def bootstrap(

@@ -18,9 +18,7 @@ class SummarySettings:
     idle_minutes: int = field(default=10, metadata={"help": "A session rests when nothing came for so long."})
     by_writer: bool = field(
         default=False,
-        metadata={
-            "help": "Have the model of `writer` tell the sessions that rest; their own words stand until it has."
-        },
+        metadata={"help": "Have the model of `writer` tell the sessions that rest, where it answers."},
     )
     max_tokens_a_day: int = field(
         default=50_000, metadata={"help": "The most tokens a day that the writer may be sent and send for that."}
@@ -38,6 +36,8 @@ class Summary:
 # Of a longer conversation, its beginning and its end.
 MOST_READ = 400
 _FEWEST = 3
+# Nobody says what counts after this much of one message; a pasted log would take seconds.
+_READ_CHARS = 20_000
 _ASKED_CHARS = 160
 _OUTCOME_CHARS = 240
 _SENTENCE_CHARS = 160
@@ -172,7 +172,7 @@ def origin_of(memories: Iterable[Memory]) -> Origin:
 
 def sentences(text: str) -> Iterator[str]:
     """The sentences of a message, without its code, quotes and marks."""
-    bare = _EMPHASIS.sub("", _MARKUP.sub("", _FENCE.sub("\n", text)))
+    bare = _EMPHASIS.sub("", _MARKUP.sub("", _FENCE.sub("\n", text[:_READ_CHARS])))
     for line in _END.split(bare):
         line = " ".join(line.split())
         if len(line) >= _SHORTEST_SENTENCE_CHARS and any(letter.isalpha() for letter in line):

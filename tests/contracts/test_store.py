@@ -309,7 +309,7 @@ def test_all_that_is_kept_can_be_read_page_by_page(store: Store) -> None:
     store.add([draft("one"), draft("two")], TALK)
     store.add([draft(Memory("three", agent="bob"))], replace(TALK, agent="bob"))
     (session,) = store.sessions(limit=1, agent="ada")
-    store.put_summary(session, Memory("a summary of both", agent="ada", kind=Kind.SUMMARY, session=session.key))
+    store.put_summary(session, Memory("a summary of both", agent="ada", kind=Kind.SUMMARY, session=session.key), last=2)
     first = store.after(0, limit=2)
     assert texts(first) == ["one", "two"]
     assert texts(store.after(first[-1].row, limit=2)) == ["three"]
@@ -636,13 +636,14 @@ def test_a_summary_tells_a_session_until_more_comes(store: Store) -> None:
     assert store.to_summarise(before=19.0, limit=9) == []
     (session,) = store.to_summarise(before=20.0, limit=9)
     assert [memory.text for memory in store.told_by(session, limit=9)] == ["one", "two"]
-    row = store.put_summary(session, told("both"))
+    row = store.put_summary(session, told("both"), last=2)
+    assert row
     assert store.to_summarise(before=99.0, limit=9) == []
     assert [one.summary for one in store.sessions(limit=9)] == ["both"]
     store.add([draft("three", at=15.0)], TALK)
     (session,) = store.to_summarise(before=99.0, limit=9)
     assert [memory.text for memory in store.told_by(session, limit=9)] == ["one", "two", "three"]
-    assert store.put_summary(session, told("all three")) == row, "what quotes it stays as it was"
+    assert store.put_summary(session, told("all three"), last=4) == row, "what quotes it stays as it was"
     (summary,) = store.recent(Kind.SUMMARY, OWNER, limit=9)
     assert (summary.text, summary.decisions, summary.row) == ("all three", ("paint it",), row)
     assert store.to_summarise(before=99.0, limit=9, agent="bob") == []
@@ -657,7 +658,7 @@ def test_of_a_long_session_its_ends_tell(store: Store) -> None:
 def test_no_word_and_no_vector_leads_to_a_summary(store: Store) -> None:
     store.add([draft("one", vectors=unit(1))], TALK)
     (session,) = store.to_summarise(before=99.0, limit=9)
-    store.put_summary(session, told("one"))
+    assert store.put_summary(session, told("one"), last=1)
     with store.view(OWNER) as view:
         assert view.size == 1
     assert store.stale_rows(MODEL, limit=9) == []
@@ -669,7 +670,7 @@ def test_no_word_and_no_vector_leads_to_a_summary(store: Store) -> None:
 def test_nothing_to_tell_is_not_looked_at_again(store: Store) -> None:
     store.add([draft("one")], TALK)
     (session,) = store.to_summarise(before=99.0, limit=9)
-    assert store.put_summary(session, None) == 0
+    assert store.put_summary(session, None, last=1) == 0
     assert store.to_summarise(before=99.0, limit=9) == []
 
 
@@ -677,10 +678,74 @@ def test_nothing_to_tell_is_not_looked_at_again(store: Store) -> None:
 def test_a_summary_goes_with_any_memory_of_its_session(store: Store) -> None:
     rows = [one.row for one in store.add([draft("one"), draft("two")], TALK)]
     (session,) = store.to_summarise(before=99.0, limit=9)
-    store.put_summary(session, told("both"))
+    assert store.put_summary(session, told("both"), last=rows[-1])
     store.forget(rows[:1], texts=["one"])
     assert store.recent(Kind.SUMMARY, OWNER, limit=9) == []
     assert [one.key for one in store.to_summarise(before=99.0, limit=9)] == ["talk"]
+
+
+@pytest.mark.proves("B5")
+def test_what_was_forgotten_meanwhile_does_not_come_back_in_a_summary(store: Store) -> None:
+    rows = [one.row for one in store.add([draft("one"), draft("two")], TALK)]
+    (session,) = store.to_summarise(before=99.0, limit=9)
+    store.forget(rows[:1], texts=["one"])
+    assert store.put_summary(session, told("one and two"), last=rows[-1]) == 0
+    assert store.recent(Kind.SUMMARY, OWNER, limit=9) == []
+    assert [one.key for one in store.to_summarise(before=99.0, limit=9)] == ["talk"], "it is told anew"
+
+
+def test_what_came_meanwhile_is_told_too(store: Store) -> None:
+    rows = [one.row for one in store.add([draft("one", at=5.0), draft("two", at=5.0)], TALK)]
+    (session,) = store.to_summarise(before=99.0, limit=9)
+    store.add([draft("three", at=5.0)], TALK)
+    assert store.put_summary(session, told("one and two"), last=rows[-1]) == 0
+    assert store.to_summarise(before=99.0, limit=9)
+
+
+@pytest.mark.proves("B5")
+def test_a_summary_that_is_forgotten_itself_stays_away_until_the_session_goes_on(store: Store) -> None:
+    rows = [one.row for one in store.add([draft("one"), draft("two")], TALK)]
+    (session,) = store.to_summarise(before=99.0, limit=9)
+    summary = store.put_summary(session, told("both"), last=rows[-1])
+    store.forget([summary], texts=[])
+    assert store.to_summarise(before=99.0, limit=9) == []
+    store.add([draft("three")], TALK)
+    assert store.to_summarise(before=99.0, limit=9)
+
+
+def said_again(text: str, number: int, *, at: float, sketch: int = 7, **more: Any) -> Draft:
+    return replace(draft(Memory(text, agent="ada", at=at, source_id=str(number), **more)), sketch=sketch)
+
+
+def test_of_those_that_say_the_same_the_newest_has_no_successor(store: Store) -> None:
+    times = (30.0, 10.0, 50.0, 20.0)
+    rows = [store.add([said_again("so", number, at=at)], TALK)[0].row for number, at in enumerate(times)]
+    found = {one.row: one.successor for one in store.get(rows)}
+    assert [row for row, successor in found.items() if not successor] == [rows[2]]
+    store.forget([rows[2]], texts=[])
+    left = {one.row: one.successor for one in store.get(rows)}
+    assert [row for row, successor in left.items() if not successor] == [rows[0]]
+
+
+def test_a_successor_that_goes_is_replaced_by_its_own(store: Store) -> None:
+    first, second, third = (one.row for one in store.add([draft("a"), draft("b"), draft("c")], TALK))
+    store.weighed(second, {first: second})
+    store.weighed(third, {first: third, second: third})
+    assert [one.successor for one in store.get([first, second, third])] == [second, third, 0]
+    store.forget([third], texts=[])
+    assert [one.successor for one in store.get([first, second])] == [second, 0]
+    store.forget([second], texts=[])
+    assert [one.successor for one in store.get([first])] == [0]
+
+
+def test_what_is_outdated_is_not_among_the_recent_and_makes_what_is_laid_ready_untrue(store: Store) -> None:
+    first, second = (one.row for one in store.add([draft("a", kind=Kind.NOTE), draft("b", kind=Kind.NOTE)], TALK))
+    mark = store.turn(TALK).mark
+    store.weighed(second, {first: second})
+    assert [one.row for one in store.recent(Kind.NOTE, OWNER, limit=9)] == [second]
+    assert [one.row for one in store.recent(Kind.NOTE, OWNER, limit=9, within="talk")] == [second]
+    assert store.recent(Kind.NOTE, OWNER, limit=9, within="other") == []
+    assert not store.unchanged(mark, OWNER)
 
 
 @pytest.mark.proves("B5")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from foreword import Ask, Event, Foreword, Kind, Origin
+from foreword import Ask, Audience, Event, Foreword, Kind, Origin
 from tests.rooms.test_embedder_http import serving
 from tests.rooms.test_writer import says
 
@@ -106,6 +106,15 @@ def test_a_private_summary_never_reaches_a_group(foreword: Foreword, clock: Any)
 
 
 @pytest.mark.proves("B4")
+def test_a_summary_of_words_for_different_listeners_is_for_their_owner_alone(foreword: Foreword, clock: Any) -> None:
+    alone = "agent:main:telegram:direct:5"
+    talk(foreword, clock, session=alone, sender="5", subject="salary of 90000")
+    foreword.record(Event("The gate is green.", session=alone, sender="5", audience=Audience.GROUP))
+    foreword.summarise(resting=False)
+    assert "90000" not in foreword.start("agent:main:telegram:group:777", sender="somebody").text
+
+
+@pytest.mark.proves("B4")
 def test_one_project_s_summary_does_not_reach_another(foreword: Foreword, clock: Any) -> None:
     talk(foreword, clock, project="/work/one", subject="first boat")
     assert "first boat" not in foreword.start("agent:main:next", project="/work/two").text
@@ -172,7 +181,7 @@ def test_what_was_spent_is_remembered_until_the_day_is_over(open_home: Callable[
                 "writer.provider": "openai",
                 "writer.endpoint": f"{api.url}/v1",
                 "summary.by_writer": True,
-                "summary.max_tokens_a_day": 300,
+                "summary.max_tokens_a_day": 450,
             }
         )
         for number in range(5):
@@ -210,3 +219,5 @@ def test_the_start_of_a_session_never_asks_a_model(open_home: Callable[..., Fore
         talk(engine, clock)
         assert "new plank" in engine.start("agent:main:next").text
         assert not api.seen
+        engine.summarise(resting=False)
+        assert len(api.seen) == 1, "it is asked when the session rests"

@@ -15,6 +15,8 @@ _CHANGE = lazy(
     r"|used to|actually|correction|not .{1,40} but|as of (?:today|now)|in future|updated?)\b",
     re.IGNORECASE,
 )
+# A sign before a number is a part of it.
+_WORD = lazy(r"[^\W_]+|[-+−](?=\d)")
 _STATEMENTS = (Kind.MESSAGE, Kind.NOTE)
 # A statement, and not a story in which the same words happen to stand.
 _MOST_TERMS = 24
@@ -25,12 +27,11 @@ _SKETCH_BYTES = 7
 
 
 def sketch(memory: Memory) -> int:
-    """What two memories have in common that say the same: a number made of the words that tell something, whatever
-    their order, form and case; 0 when there are too few of them to say so."""
-    terms = content_terms(memory.text)
-    if len(terms) < _FEWEST_TERMS or memory.kind not in (*_STATEMENTS, Kind.OBSERVATION):
+    """What two memories have in common that say the same: a number made of their words in order, whatever their case
+    and what stands between them; 0 when they tell too little to say so."""
+    if memory.kind not in (*_STATEMENTS, Kind.OBSERVATION) or len(content_terms(memory.text)) < _FEWEST_TERMS:
         return 0
-    told = "\0".join((*sorted(terms), "", memory.title))
+    told = " ".join((*_WORD.findall(memory.text.casefold()), "", memory.title))
     return int.from_bytes(hashlib.blake2b(told.encode("utf-8"), digest_size=_SKETCH_BYTES).digest(), "little")
 
 
@@ -47,7 +48,7 @@ def tells_change(memory: Memory) -> bool:
 
 def replaces(new: Memory, old: Memory) -> bool:
     """Whether `new`, which tells of a change, is about the same thing as `old`, for the same listeners."""
-    if old.row == new.row or old.at > new.at or old.origin is not Origin.OWNER or old.kind not in _STATEMENTS:
+    if (old.at, old.row) >= (new.at, new.row) or old.origin is not Origin.OWNER or old.kind not in _STATEMENTS:
         return False
     if _place(old) != _place(new) or _asks(old.text):
         return False
@@ -62,7 +63,7 @@ def replaces(new: Memory, old: Memory) -> bool:
 
 
 def _place(memory: Memory) -> tuple[object, ...]:
-    return memory.agent, memory.project, memory.audience, memory.circle
+    return memory.agent, memory.project, memory.audience, memory.circle, memory.sender
 
 
 def _asks(text: str) -> bool:

@@ -14,9 +14,10 @@ import gc
 import json
 import os
 import socket
+import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -61,8 +62,7 @@ class Doors:
         self._waiting = 0
         self._port = 0
         self._ending = asyncio.Event()
-        self._resting: Future[None] = Future()
-        self._resting.set_result(None)
+        self._resting = threading.Thread()
         self._watcher = Watcher(self._room, log, is_there=self._room.is_there, busy=lambda: self._waiting > 0)
 
     # life
@@ -112,8 +112,10 @@ class Doors:
 
     def _rest(self) -> None:
         """What can wait is done when nobody does; it keeps the daemon from nothing, and alive no longer."""
-        if self._requests and not self._waiting and self._resting.done():
-            self._resting = self._workers.submit(self._tidy)
+        if self._requests and not self._waiting and not self._resting.is_alive():
+            # Not one of the workers: a model that tells sessions may take minutes, and nobody's end waits for it.
+            self._resting = threading.Thread(target=self._tidy, name="foreword-tidy", daemon=True)
+            self._resting.start()
 
     def _tidy(self) -> None:
         """A little at a time, until somebody asks or all is done."""
@@ -121,11 +123,12 @@ class Doors:
             left = 1
             while left and not self._waiting and not self._ending.is_set():
                 with self._room.engine() as engine:
-                    left = engine.summarise(limit=_TOLD_AT_ONCE) + engine.weigh()
+                    by_writer = engine.settings.summary.by_writer
+                    left = engine.summarise(limit=1 if by_writer else _TOLD_AT_ONCE) + engine.weigh()
                     if not left and (gone := engine.retire().memories):
                         self._log.say(f"{gone:,} memories were forgotten because the settings keep them no longer")
-        except ForewordError as error:
-            self._log.say(str(error))
+        except Exception as error:  # noqa: BLE001 - nobody waits for it: it is told here or nowhere
+            self._log.say(f"tidying failed: {error}")
 
     def _warm(self) -> None:
         if not self._requests:

@@ -260,8 +260,8 @@ class Store(Protocol):
         those of its file, in the file's order."""
 
     def recent(self, kind: Kind, scope: Scope, *, limit: int, besides: str = "", within: str = "") -> list[Memory]:
-        """The newest of a kind, newest first, leaving out the session with key `besides`, or of that with key `within`
-        alone."""
+        """The newest of a kind, newest first, without what is outdated, leaving out the session with key `besides`,
+        or of the agent's session with key `within` alone."""
 
     def rows_of(
         self,
@@ -290,10 +290,12 @@ class Store(Protocol):
         """The first and the last memories of one session, of this agent and key and no other, oldest first; without the
         summary that was put."""
 
-    def put_summary(self, session: Session, memory: Memory | None) -> int:
-        """What tells the session as it was when `session` was read, in place of what told it before, under the same
-        number; None when there is nothing to tell. Returns the number, 0 when there is none. Goes when any memory of
-        the session is forgotten."""
+    def put_summary(self, session: Session, memory: Memory | None, *, last: int, settled: bool = True) -> int:
+        """What tells the session as it was when `session` was read and its `last` memory was this row, in place of what
+        told it before, under the same number; None when there is nothing to tell. Returns the number, 0 when there is
+        none. Nothing is changed when anything came or went meanwhile. Not `settled`, the session is still to be told.
+        Goes when any memory of the session is forgotten, which then is told anew; forgotten itself, it stays away until
+        the session goes on."""
 
     def spent(self, day: str) -> int:
         """How many tokens a model was sent for summaries on this day."""

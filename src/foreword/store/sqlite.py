@@ -114,21 +114,48 @@ class SqliteStore(SummaryRows, VaultRows):
 
     @staticmethod
     def _succeed(connection: sqlite3.Connection, row: int, sketch: int) -> None:
-        """Among those that say the same, all but the newest have it for their successor."""
-        same = [
-            int(one)
-            for (one,) in connection.execute(
-                # Without the second half SQLite does not see that the index holds what is looked for, and reads it all.
-                "SELECT m.row FROM memory AS m INDEXED BY memory_by_sketch JOIN memory AS new ON new.row = ?2"
-                " WHERE m.sketch = ?1 AND m.sketch <> 0"
-                " AND (m.agent, m.project, m.audience, m.circle, m.origin, m.kind)"
-                " = (new.agent, new.project, new.audience, new.circle, new.origin, new.kind)"
-                " AND m.successor IN (SELECT 0 UNION SELECT row FROM memory WHERE sketch = ?1 AND sketch <> 0)"
-                " ORDER BY m.at DESC, m.row DESC",
-                (sketch, row),
+        """Of those that say the same, one has no successor: the newest. A chain, so that one more costs no more."""
+        newest = connection.execute(
+            # Without the second half SQLite does not see that the index holds what is looked for, and reads it all.
+            "SELECT m.row, (m.at, m.row) > (new.at, new.row) FROM memory AS m INDEXED BY memory_by_sketch"
+            " JOIN memory AS new ON new.row = ?2 WHERE m.sketch = ?1 AND m.sketch <> 0 AND m.successor = 0"
+            " AND m.row <> new.row AND (m.agent, m.project, m.audience, m.circle, m.origin, m.kind, m.sender)"
+            " = (new.agent, new.project, new.audience, new.circle, new.origin, new.kind, new.sender)"
+            " ORDER BY m.at DESC, m.row DESC LIMIT 1",
+            (sketch, row),
+        ).fetchone()
+        if newest is not None:
+            other, is_newer = newest
+            connection.execute(
+                "UPDATE memory SET successor = ? WHERE row = ?", (other, row) if is_newer else (row, other)
             )
-        ]
-        connection.executemany("UPDATE memory SET successor = ? WHERE row = ?", [(same[0], one) for one in same[1:]])
+
+    @staticmethod
+    def _splice(connection: sqlite3.Connection, gone: Collection[int]) -> list[tuple[int, int]]:
+        """What these rows succeeded is succeeded by what succeeds them, or by nothing again: those, with their sketch,
+        are to be compared once more when the rows are gone."""
+        these = json.dumps(list(gone))
+        heads = dict(
+            connection.execute(
+                "SELECT row, successor FROM memory WHERE row IN (SELECT value FROM json_each(?))", (these,)
+            )
+        )
+        left = connection.execute(
+            "SELECT row, successor, sketch FROM memory"
+            " WHERE successor <> 0 AND successor IN (SELECT value FROM json_each(?))",
+            (these,),
+        ).fetchall()
+        changes, alone = [], []
+        for row, successor, sketch in left:
+            seen: set[int] = set()
+            while successor in heads and successor not in seen:
+                seen.add(successor)
+                successor = heads[successor]
+            changes.append((0 if successor in heads else successor, row))
+            if not changes[-1][0] and sketch and row not in heads:
+                alone.append((row, sketch))
+        connection.executemany("UPDATE memory SET successor = ? WHERE row = ?", changes)
+        return alone
 
     def unweighed(self, *, limit: int) -> list[Memory]:
         with self._connections.reading() as connection:
@@ -143,10 +170,13 @@ class SqliteStore(SummaryRows, VaultRows):
         with self._connections.writing(synced=False) as connection:
             connection.execute("UPDATE counter SET value = max(value, ?) WHERE name = 'weighed'", (upto,))
             living = set(self._living(connection, list(successors.values())))
-            connection.executemany(
-                "UPDATE memory SET successor = ? WHERE row = ?",
+            marked = connection.executemany(
+                "UPDATE memory SET successor = ? WHERE row = ? AND successor = 0",
                 [(new, old) for old, new in successors.items() if new in living],
             )
+            if marked.rowcount > 0:
+                # What is laid ready, or was given a moment ago, may hold one of them.
+                connection.execute("UPDATE counter SET value = value + 1 WHERE name = 'supersedes'")
 
     @staticmethod
     def _add_vectors(connection: sqlite3.Connection, model: str, row: int, vectors: Floats) -> None:
@@ -160,6 +190,15 @@ class SqliteStore(SummaryRows, VaultRows):
         among = "IN (SELECT value FROM json_each(?))"
         with self._connections.writing() as connection:
             rows = {int(row) for row in rows}
+            # A session that loses more than its summary is told anew, of the rest.
+            changed = [
+                place
+                for (place,) in connection.execute(
+                    "SELECT DISTINCT m.session FROM memory AS m JOIN session AS s ON s.row = m.session"
+                    f" WHERE m.row IS NOT s.summary AND m.row {among}",
+                    (json.dumps(list(rows)),),
+                )
+            ]
             rows |= self._summaries_of(connection, rows)
             these = (json.dumps(list(rows)),)
             places = [
@@ -176,10 +215,14 @@ class SqliteStore(SummaryRows, VaultRows):
                 these,
             )
             connection.execute(
-                f"UPDATE session SET summary = NULL, told_until = -1 WHERE row {among}", (json.dumps(places),)
+                "UPDATE session SET summary = NULL, told_until = CASE WHEN row IN (SELECT value FROM json_each(?))"
+                f" THEN -1 ELSE last_at END WHERE row {among} AND (summary {among} OR row {among})",
+                (json.dumps(changed), json.dumps(places), *these, json.dumps(changed)),
             )
-            connection.execute(f"UPDATE memory SET successor = 0 WHERE successor <> 0 AND successor {among}", these)
+            alone = self._splice(connection, rows)
             gone = connection.execute(f"DELETE FROM memory WHERE row {among}", these).rowcount
+            for row, sketch in alone:
+                self._succeed(connection, row, sketch)
             for text in texts:
                 touched.update(self._receipts_quoting(connection, text))
             for number in touched:
@@ -295,11 +338,14 @@ class SqliteStore(SummaryRows, VaultRows):
 
     def recent(self, kind: Kind, scope: Scope, *, limit: int, besides: str = "", within: str = "") -> list[Memory]:
         condition, values = _visible(scope)
+        # A session is looked up by its own index: that of the kinds would be read to its end.
+        one = "+m.kind = ? AND m.session = (SELECT row FROM session WHERE agent = ? AND key = ?)"
+        of, session = (one, (scope.agent, within)) if within else ("m.kind = ?", ())
         with self._connections.reading() as connection:
             found = connection.execute(
-                f"SELECT {MEMORY} WHERE m.kind = ? AND coalesce(s.key, '') <> ? AND (? IN ('', s.key)) AND {condition}"
+                f"SELECT {MEMORY} WHERE {of} AND coalesce(s.key, '') <> ? AND m.successor = 0 AND {condition}"
                 " ORDER BY m.at DESC, m.row DESC LIMIT ?",
-                (kind.value, besides or "\0", within, *values, limit),
+                (kind.value, *session, besides or "\0", *values, limit),
             ).fetchall()
         return [memory_of(one) for one in found]
 

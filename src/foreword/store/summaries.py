@@ -41,7 +41,7 @@ class SummaryRows:
             ).fetchall()
         return [memory_of(one) for one in found]
 
-    def put_summary(self, session: Session, memory: Memory | None) -> int:
+    def put_summary(self, session: Session, memory: Memory | None, *, last: int, settled: bool = True) -> int:
         with self._connections.writing(synced=False) as connection:
             found = connection.execute(
                 "SELECT row, summary FROM session WHERE agent = ? AND key = ?", (session.agent, session.key)
@@ -49,11 +49,16 @@ class SummaryRows:
             if found is None:
                 return 0
             place, row = found
+            now = connection.execute(
+                "SELECT count(*), coalesce(max(row), 0) FROM memory WHERE session = ? AND row IS NOT ?", (place, row)
+            ).fetchone()
+            # Whatever came or went meanwhile: what was forgotten must not come back in other words.
+            if now != (session.memories - bool(session.summary), last):
+                return 0
             if memory is not None:
                 row = self._written(connection, place, row, memory)
-            connection.execute(
-                "UPDATE session SET told_until = ?, summary = ? WHERE row = ?", (session.last_at, row, place)
-            )
+            told_until = session.last_at if settled else -1
+            connection.execute("UPDATE session SET told_until = ?, summary = ? WHERE row = ?", (told_until, row, place))
         return row or 0
 
     def spent(self, day: str) -> int:
