@@ -424,3 +424,21 @@ def test_the_home_is_the_users_alone_whatever_the_umask(tmp_path: Path) -> None:
         daemon.client.stop()
     wide = [path for path in (daemon.home, *daemon.home.rglob("*")) if path.stat().st_mode & 0o077]
     assert wide == []
+
+
+@pytest.mark.proves("P6", "B9")
+def test_sessions_are_told_while_nobody_asks_and_that_keeps_no_daemon_alive(daemon: Daemon) -> None:
+    daemon.environ.update(FOREWORD_SUMMARY_IDLE_MINUTES="0", FOREWORD_SERVE_IDLE_MINUTES="0.3")
+    daemon.client = Client(daemon.address, daemon.environ)
+    for words in ("The dinghy leaks at the keel.", "We decided to put in a plank.", "It still needs to be paid."):
+        daemon.call("ingest", content=words, session="agent:main:boat")
+    holder = daemon.client.holder()
+    assert holder
+    with sqlite3.connect(f"file:{daemon.home}/foreword.db?mode=ro", uri=True) as database:
+        until = time.monotonic() + 60
+        while Path(f"/proc/{holder}").exists():
+            assert time.monotonic() < until, "the daemon goes on although nobody asks"
+            time.sleep(0.2)
+        found = database.execute("SELECT text FROM memory WHERE kind = 'summary'").fetchall()
+    database.close()
+    assert [text.splitlines()[0] for (text,) in found] == ["Asked: The dinghy leaks at the keel."]
