@@ -95,7 +95,7 @@ class Conformance:
             host.settings(f'[turn]\nexclude = ["{host.name}"]\n')
             request = host.turn("When does the bakery on Linden Street open?").request
             assert "half past five" not in request.whole
-            assert any("bakery on Linden Street open?" in text for _, _, text in host.kept())
+            assert host.keeps("bakery on Linden Street open?")
             host.settings(f'[guard]\nexclude_capture = ["{host.name}"]\n')
             request = host.turn("And is the bakery on Linden Street open that early on Sundays?").request
             assert "half past five" in request.beside

@@ -25,6 +25,7 @@ VENV = Path(sys.executable).parent
 FRAME = "foreword recall"
 _TURN_S = 120.0
 _ENDS_S = 5.0
+_KEPT_S = 15.0
 _PATIENT = "[serve]\ndeadline_ms = 3000\ncold_deadline_ms = 4500\n"
 # What of the environment a host may have from the machine: never a key, a home or a setting of somebody's.
 _KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "NODE_EXTRA_CA_CERTS")
@@ -224,6 +225,13 @@ class Program(ABC):
         with sqlite3.connect(f"file:{self.folder}/foreword/foreword.db?mode=ro", uri=True) as database:
             found = database.execute("SELECT origin, kind, text FROM memory ORDER BY row").fetchall()
         database.close()
+        return found
+
+    def keeps(self, words: str) -> bool:
+        """Whether a memory holds these words, at the latest when the host has had time to hand them over."""
+        until = time.monotonic() + _KEPT_S
+        while not (found := any(words in text for _, _, text in self.kept())) and time.monotonic() < until:
+            time.sleep(0.1)
         return found
 
     @contextmanager

@@ -47,7 +47,9 @@ def test_transcripts_keep_their_keys_and_what_was_captured_live_is_known(
         ("agent", "With the crank.", "private"),
     ]
     (oars,) = [one for one in kept if "chose the blue oars" in one["text"]]
-    assert (oars["audience"], oars["session"]) == ("group", f"agent:main:telegram:group:{group}")
+    assert oars["audience"] == "group"
+    # With its topic, if an earlier test has made a forum of the group.
+    assert oars["session"].startswith(f"agent:main:telegram:group:{group}")
     assert not any(FRAME in one["text"] or "SOUL-MARK" in one["text"] for one in kept if one["kind"] == "message")
 
     before = gateway.kept(asked, session)
