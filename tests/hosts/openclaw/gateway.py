@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -319,10 +320,20 @@ class Gateway:
 
     def compact(self, session: str, agent: str = "main") -> list[Request]:
         """The host's own compaction of a conversation; what the model was sent for it."""
-        seen = len(self.model.requests)
-        done = self.ask("sessions.compact", key=f"agent:{agent}:{session}")
+        seen, key = len(self.model.requests), f"agent:{agent}:{session}"
+        before = self._compactions(agent, key)
+        done = self.ask("sessions.compact", key=key)
         assert done["compacted"], done
+        # The host tells of it behind its answer, and does not wait until it was heard.
+        wait_until(lambda: self._compactions(agent, key) > before, "the plugin tells of the compaction")
         return self.model.requests[seen:]
+
+    def _compactions(self, agent: str, key: str) -> int:
+        with contextlib.closing(
+            sqlite3.connect(f"file:{self.environ['FOREWORD_HOME']}/foreword.db?mode=ro", uri=True)
+        ) as store:
+            found = store.execute("SELECT max(epoch) FROM session WHERE agent = ? AND key = ?", (agent, key)).fetchone()
+        return found[0] or 0
 
     def invoke(self, tool: str, **arguments: Any) -> Any:
         """A tool, as the host itself calls it; no model takes part."""
