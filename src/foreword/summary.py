@@ -48,6 +48,7 @@ _MOST_FILES = 6
 _MOST_CONCEPTS = 6
 _SHORTEST_SENTENCE_CHARS = 12
 # What a run of a machine does is not somebody's session.
+_OWN = (Origin.OWNER, Origin.AGENT)
 _MACHINES = frozenset({SessionKind.SUBAGENT, SessionKind.HEARTBEAT_CRON})
 
 _FENCE = lazy(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
@@ -82,6 +83,8 @@ def summarise(memories: Sequence[Memory], kind: SessionKind) -> Summary | None:
     if kind in _MACHINES or len(memories) < _FEWEST:
         return None
     said = [one for one in memories if one.kind in (Kind.MESSAGE, Kind.NOTE)]
+    # A stranger decides nothing, whatever they say.
+    own = [one for one in said if one.origin in _OWN]
     asked = [one for one in said if one.origin.said_by_a_person]
     answers = [one for one in said if one.origin is Origin.AGENT]
     if not asked:
@@ -90,8 +93,8 @@ def summarise(memories: Sequence[Memory], kind: SessionKind) -> Summary | None:
     if not first:
         return None
     decisions = _distinct(
-        [line for one in memories for line in one.decisions]
-        + [line for one in said for line in sentences(one.text) if _DECIDED.search(line) and not line.endswith("?")]
+        [line for one in memories if one.origin in _OWN for line in one.decisions]
+        + [line for one in own for line in sentences(one.text) if _DECIDED.search(line) and not line.endswith("?")]
     )
     # What was decided last holds; what was open first may be done by now.
     decisions = [line.rstrip(". ") for line in decisions[-_MOST_DECISIONS:]]

@@ -104,8 +104,9 @@ def test_the_stable_xml_parses_whatever_is_in_it(memories: list[Memory], style: 
     root = ElementTree.fromstring(stable(memories[:half], memories[half:], style))
     sessions, entries = root.findall("recent_sessions/session"), root.findall("observation_index/entry")
     assert [words_of(one.get("id") or "") for one in sessions] == [words_of(one.session) for one in memories[:half]]
+    label = {Origin.WEB: "Unverified, others' words: ", Origin.STRANGER: "Unverified, others' words: "}
     assert [words_of(one.findtext("summary") or "") for one in sessions] == [
-        words_of(one.text) for one in memories[:half]
+        words_of(label.get(one.origin, "") + one.text) for one in memories[:half]
     ]
     assert [one.get("id") for one in entries] == [one.id for one in memories[half:]]
 

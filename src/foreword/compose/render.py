@@ -31,6 +31,8 @@ _LABELS = {
     Origin.WEB: "web page, unverified",
     Origin.STRANGER: "somebody else said, unverified",
 }
+# Whose words are never given as facts.
+_OTHERS = (Origin.WEB, Origin.STRANGER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,7 @@ def _stable_xml(summaries: Sequence[Memory], entries: Sequence[Memory], root: st
         lines.append("  <recent_sessions>")
         for one in summaries:
             lines.append(f'    <session id="{_attribute(one.session)}">')
-            lines.append(f"      <summary>{_xml(one.text)}</summary>")
+            lines.append(f"      <summary>{_xml(_doubted(one))}</summary>")
             if one.decisions:
                 lines.append(f"      <decisions>{_xml('; '.join(one.decisions))}</decisions>")
             if one.concepts:
@@ -191,8 +193,13 @@ def title(memory: Memory, *, max_chars: int = 100) -> str:
     return line if len(line) <= max_chars else line[: max_chars - 2].rstrip() + " …"
 
 
+def _doubted(memory: Memory) -> str:
+    """A summary's text; one that others had a part in says so first."""
+    return f"Unverified, others' words: {memory.text}" if memory.origin in _OTHERS else memory.text
+
+
 def _summary_line(memory: Memory) -> str:
-    line = _one_line(memory.text)
+    line = _one_line(_doubted(memory))
     if memory.decisions:
         line += f" Decisions: {_one_line('; '.join(memory.decisions))}."
     if memory.concepts:
@@ -203,7 +210,7 @@ def _summary_line(memory: Memory) -> str:
 def _entry_line(memory: Memory) -> str:
     kind = _one_line(memory.type or memory.kind.value)
     session = _one_line(memory.session) or "-"
-    doubt = ", unverified" if memory.origin in (Origin.WEB, Origin.STRANGER) else ""
+    doubt = ", unverified" if memory.origin in _OTHERS else ""
     return f"{memory.id} {kind}: {_one_line(title(memory))} (session {session}, ~{memory.tokens} tokens{doubt})"
 
 
