@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from itertools import accumulate
 
 from foreword import Event, Origin
 from foreword.providers.static import DATA, PIECES
@@ -20,10 +21,10 @@ class Corpus:
         # English words, the frequent ones first, as the embedder's vocabulary lists them: real ones have kin.
         self.words = [word for word in listed if word.isascii() and word.isalpha() and stem(word)][:words]
         # Zipf's law: the n-th most frequent word comes about 1/n as often as the first.
-        self._weights = [1 / (place + 2.7) for place in range(len(self.words))]
+        self._weights = list(accumulate(1 / (place + 2.7) for place in range(len(self.words))))
 
     def sentence(self, length: int) -> str:
-        drawn = self._random.choices(self.words, weights=self._weights, k=length)
+        drawn = self._random.choices(self.words, cum_weights=self._weights, k=length)
         glue = self._random.choices(_COMMON, k=length)
         return " ".join(word for pair in zip(drawn, glue, strict=True) for word in pair).capitalize() + "."
 
@@ -41,6 +42,6 @@ class Corpus:
     def asks(self, count: int) -> list[str]:
         """Questions about things that were said: a few words, from frequent to rare."""
         return [
-            f"What was the {' and '.join(self._random.choices(self.words, weights=self._weights, k=4))} about?"
+            f"What was the {' and '.join(self._random.choices(self.words, cum_weights=self._weights, k=4))} about?"
             for _ in range(count)
         ]
