@@ -15,6 +15,7 @@ import argparse
 import hashlib
 import json
 import random
+import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -27,6 +28,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.histories import pool, say
 from bench.sets import SESSION_PREFIX, Haystack, Question, find, longmemeval, silence
 from foreword import Foreword
 from foreword.gate import features, gain
@@ -125,29 +127,44 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Errand:
+    """What is asked of one store: (kind, text, the question if it is one that the store can answer)."""
+
+    store: Haystack
+    asks: Sequence[tuple[str, str, Question | None]]
+    notes: bool = False
+
+
 def _cases(haystacks: Sequence[Haystack], silences: Sequence[tuple[str, str]]) -> Iterator[Case]:
+    errands = list(_errands(haystacks, silences))
+    with tempfile.TemporaryDirectory() as folder, pool() as processes:
+        for place, cases in enumerate(processes.map(_asked, errands, [Path(folder)] * len(errands)), start=1):
+            yield from cases
+            say(f"{place} of {len(errands)} stores")
+    say("")
+
+
+def _errands(haystacks: Sequence[Haystack], silences: Sequence[tuple[str, str]]) -> Iterator[_Errand]:
     # The stores of notes roll dice of their own: the weights that count everywhere do not change with them.
     dice, dice_of_notes = random.Random(11), random.Random(12)
-    with tempfile.TemporaryDirectory() as folder:
-        for place, haystack in enumerate(haystacks):
-            for size in SIZES:
-                yield from _asked(_cut(haystack, size, dice), haystacks, silences, dice, Path(folder))
-            for count in NOTES:
-                store = _notes(haystack, count, dice_of_notes)
-                yield from _asked(store, haystacks, silences, dice_of_notes, Path(folder), notes=True)
-            if sys.stderr.isatty():
-                print(f"\r{place + 1} of {len(haystacks)} histories", end="", file=sys.stderr, flush=True)
+    for haystack in haystacks:
+        for size in SIZES:
+            store = _cut(haystack, size, dice)
+            yield _Errand(store, _asks(store, haystacks, silences, dice))
+        for count in NOTES:
+            store = _notes(haystack, count, dice_of_notes)
+            yield _Errand(store, _asks(store, haystacks, silences, dice_of_notes, notes=True), notes=True)
 
 
-def _asked(
+def _asks(
     store: Haystack,
     haystacks: Sequence[Haystack],
     silences: Sequence[tuple[str, str]],
     dice: random.Random,
-    folder: Path,
     *,
     notes: bool = False,
-) -> Iterator[Case]:
+) -> list[tuple[str, str, Question | None]]:
     question = store.questions[0]
     keys = {key for key, _, _ in store.sessions}
     asks: list[tuple[str, str, Question | None]] = []
@@ -159,8 +176,14 @@ def _asked(
     if notes:
         asks += [(FOREIGN_SHORT, _short(one.text), None) for one in strangers[:SHORT_STRANGERS]]
     asks += [(*dice.choice(silences), None) for _ in range(SILENT_ASKS)]
-    with store.filled(folder) as foreword:
-        yield from (_case(foreword, store, *ask, notes=notes) for ask in asks)
+    return asks
+
+
+def _asked(errand: _Errand, folder: Path) -> list[Case]:
+    with errand.store.filled(folder) as foreword:
+        cases = [_case(foreword, errand.store, *ask, notes=errand.notes) for ask in errand.asks]
+    shutil.rmtree(folder / errand.store.id)
+    return cases
 
 
 def _cut(haystack: Haystack, size: int | None, dice: random.Random) -> Haystack:

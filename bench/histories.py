@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import closing, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -183,13 +183,20 @@ def _run(errands: Sequence[_Errand], folder: Path, jobs: int) -> Iterator[Findin
     if jobs < 2:
         yield from (_done(errand, folder) for errand in errands)
         return
+    with pool(jobs) as processes:
+        yield from processes.map(_done, errands, [folder] * len(errands))
+
+
+@contextmanager
+def pool(jobs: int | None = None) -> Iterator[ProcessPoolExecutor]:
+    """Processes to fill histories in, by default one for each core; what has not begun when they end is dropped."""
     # Spawned, not forked: SQLite and numpy's threads do not survive a fork. An interrupt is for the parent to handle.
     quiet = (signal.SIGINT, signal.SIG_IGN)
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), signal.signal, quiet) as pool:
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), signal.signal, quiet) as processes:
         try:
-            yield from pool.map(_done, errands, [folder] * len(errands))
+            yield processes
         finally:
-            pool.shutdown(cancel_futures=True)
+            processes.shutdown(cancel_futures=True)
 
 
 def _done(errand: _Errand, folder: Path) -> Findings:

@@ -22,8 +22,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from foreword.providers import StaticEmbedder
 from foreword.providers.wordpiece import WordPiece
-from tools import kin
+from foreword.recall.themes import FILE
+from tools import kin, themes
 from tools.adapt import Adaptation, adapted, conversations
 
 Floats = npt.NDArray[np.float32]
@@ -231,6 +233,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with LongMemEval's sessions.jsonl.gz")
     parser.add_argument("--out", type=Path, default=DATA, help="folder for the table")
     parser.add_argument("--kin", type=Path, default=KIN, help="file for the words of like meaning")
+    parser.add_argument("--themes", type=Path, default=FILE, help="file for what people commonly speak of")
     chosen = parser.parse_args()
     recipe, adaptation = Recipe(), Adaptation()
     with tempfile.TemporaryDirectory() as temporary:
@@ -266,6 +269,7 @@ def main() -> None:
         },
     }
     write(chosen.out, starts, insides, table, provenance)
+    themes.write(chosen.themes, chosen.data, StaticEmbedder(chosen.out))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from foreword.errors import BadInput
 from foreword.model import Ask, Audience, Event, Memory, Origin, Scope, Session, content_hash
 from foreword.providers import EmbedderSettings, Purpose, open_embedder
 from foreword.recall import Hit, RecallSettings, bag, recall, understand
+from foreword.recall.themes import common_to
 from foreword.store import Draft, SqliteStore
 
 EMBEDDER = open_embedder(EmbedderSettings(), {})
@@ -323,11 +324,11 @@ def test_lanes_and_signals_are_in_range_and_agree_with_one_another(history: Hist
         assert one.information >= 0
         assert one.dated in (0.0, 0.5, 1.0)
         assert 0 <= one.few <= 1
-        assert np.isfinite([hit.score, one.similarity]).all()
+        assert np.isfinite([hit.score, one.similarity, one.ahead, one.company]).all()
         assert len(hit.terms) == one.matched
         assert (one.coverage > 0) or not hit.terms
         if not vectors:
-            assert hit.lanes["vectors"] == one.similarity == 0
+            assert hit.lanes["vectors"] == one.similarity == one.ahead == one.company == 0
 
 
 def test_coverage_is_the_share_of_what_was_asked(history: History) -> None:
@@ -367,6 +368,53 @@ def test_a_memory_is_no_part_of_the_background_it_is_measured_against(history: H
     assert "violin" in best
     # Of these twelve and the eight taken for granted, none is 4.3 deviations from the mean if it counts itself.
     assert found[best] > 5
+
+
+def test_what_everybody_speaks_of_has_to_be_matched_more_closely(history: History) -> None:
+    live(history)
+    history.say("We had dinner at a good restaurant.", session="evening")
+    common = history.ask("Can you recommend a good restaurant for dinner?")[0][1].signals
+    particular = history.ask("Which port is the router's admin page at?")[0][1].signals
+    assert common.similarity > 4
+    assert particular.similarity > 4
+    assert common.similarity - common.ahead > particular.similarity - particular.ahead + 1
+
+
+def test_conversations_keep_company_and_single_memories_do_not(history: History) -> None:
+    live(history)
+    once = history.ask("What became of the bees?")[0][1].signals.company
+    history.say("The bees swarmed again.", "A second hive for the bees is ordered.", session="bees")
+    in_one_talk = history.ask("What became of the bees?")[0][1].signals.company
+    history.say("The bees survived the frost.", session="spring")
+    history.say("I sold honey from my bees.", session="market")
+    in_three = history.ask("What became of the bees?")[0][1].signals.company
+    assert once < in_one_talk < in_three
+    history.say("I sold more honey from my bees.", session="market")
+    assert history.ask("What became of the bees?")[0][1].signals.company < in_three + 0.5, "the market counts once"
+
+
+def test_where_nobody_spoke_what_agents_said_keeps_company(history: History) -> None:
+    for place, text in enumerate(DAILY_LIFE):
+        history.say(text, session=f"run {place}", origin=Origin.AGENT)
+    [(_, best), *_] = history.ask("Where is the garden hose kept in winter?")
+    assert best.signals.company > -4
+
+
+def test_another_model_is_judged_by_what_is_usual(history: History) -> None:
+    drafts = [replace(history.draft(text), model="another") for text in DAILY_LIFE]
+    history.store.add(drafts, Session("talk", "ada"))
+    query = understand("Where is the garden hose kept?", now=NOW.timestamp())
+    [vector] = EMBEDDER.embed([query.text], purpose=Purpose.QUERY)
+    with history.store.view(OWNER) as view:
+        hits = recall(replace(query, vector=vector, model="another"), view, RecallSettings())
+    assert {round(hit.signals.similarity - hit.signals.ahead, 3) for hit in hits} == {4.3}
+
+
+def test_the_themes_are_those_of_the_model_that_ships() -> None:
+    vector = EMBEDDER.embed(["Can you recommend a good restaurant?"])[0]
+    common = common_to(vector, EMBEDDER.model)
+    assert common is not None, "another table needs `python -m tools.themes` too"
+    assert 0.3 < common.closeness < 1
 
 
 def test_as_many_candidates_as_asked_for_and_no_more(history: History) -> None:

@@ -18,6 +18,9 @@ from foreword.model import Signals
 
 # A similarity this many deviations above the background is as close as two texts about one thing get.
 _FAR_DEVIATIONS = 8.0
+# And this many above or below what is common says all that it can say.
+_FAR_BEYOND = 4.0
+_AS_COMMON = 0.5
 # Terms that single a memory out this many times over leave nothing to chance.
 _MUCH_INFORMATION = 3.0
 # Fewer words in common than this are about the ask only when they are this share of it.
@@ -32,6 +35,10 @@ def features(signals: Signals) -> dict[str, float]:
     # One word in common is a coincidence however rare it is; from three on it is none.
     several = min(max(signals.matched - 1, 0), 2) / 2
     asked = min(signals.asked, _MUCH_INFORMATION) / _MUCH_INFORMATION
+    ahead = _beyond_common(signals.ahead)
+    if ahead > _AS_COMMON:
+        # Among few, what is of another matter is not ahead: it is only the one thing that comes near.
+        ahead -= signals.few * (1 - gain(signals)) * (ahead - _AS_COMMON)
     return {
         "information": information,
         "similarity": similarity,
@@ -42,6 +49,8 @@ def features(signals: Signals) -> dict[str, float]:
         "brevity": signals.brevity,
         "present": signals.present,
         "lead": signals.lead,
+        "ahead": ahead,
+        "company": _beyond_common(signals.company),
         "density_and_several": signals.density * several,
         "coverage_and_several": signals.coverage * several,
         "information_and_similarity": information * similarity,
@@ -50,6 +59,10 @@ def features(signals: Signals) -> dict[str, float]:
         "kin_by_person_and_asked": signals.kin * signals.by_person * asked,
         "similarity_by_person": similarity * signals.by_person,
     }
+
+
+def _beyond_common(deviations: float) -> float:
+    return min(max(deviations / (2 * _FAR_BEYOND) + _AS_COMMON, 0.0), 1.0)
 
 
 def gain(signals: Signals) -> float:

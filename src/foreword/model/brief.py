@@ -25,6 +25,9 @@ class Signals:
     present       share of it whose words occur anywhere in scope: what nobody ever spoke of cannot be answered
     lead          how far ahead of the sixth best conversation it is, as a share of the best
     similarity    dense similarity as standard deviations above the background: all else in this scope
+    ahead         how much closer it is than what people commonly speak of, in deviations of that; 0 without vectors
+    company       the same of the three closest conversations together, by what a person said in them: what somebody
+                  lives through is spoken of more than once
     names         share of the ask's names, numbers and identifiers that it holds; 1 when the ask has none
     by_person     1 when a person said it, 0 when an agent or a tool did
     brevity       1 for a word, 0.5 for a hundred, towards 0 for a long text
@@ -42,6 +45,8 @@ class Signals:
     present: float = 0.0
     lead: float = 0.0
     similarity: float = 0.0
+    ahead: float = 0.0
+    company: float = 0.0
     names: float = 1.0
     by_person: float = 0.0
     brevity: float = 0.0

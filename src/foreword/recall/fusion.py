@@ -17,11 +17,17 @@ from numpy.typing import NDArray
 from foreword.model import Signals
 from foreword.recall.dates import Span
 from foreword.recall.kin import SAME
+from foreword.recall.themes import Common
 from foreword.recall.words import PLAIN_WEIGHT, Term
 from foreword.store import Facts, Floats, Slots
 
 # The best conversation is far ahead when five lie between it and the one it is measured against.
 _FAR_BEHIND = 5
+_USUALLY_BEHIND = 0.5
+# So many conversations tell whether the ask is about something that was spoken of.
+_COMPANY = 3
+# How many deviations above the background what is common stands, for most asks.
+_USUALLY_COMMON = 4.3
 # Without one memory the background's deviation is smaller, but never by more than this: it is known of parts of
 # memories, and one memory may have many.
 _LEAST_DEVIATION = 0.5
@@ -64,6 +70,7 @@ class Field:
     mean: float
     deviation: float
     background: int
+    common: Common | None
     terms: Sequence[Term]
     rarity: Floats
     present: NDArray[np.bool_]
@@ -173,9 +180,11 @@ def _lead(base: Floats, session: NDArray[np.int32]) -> Floats:
     """How far each memory is ahead of the sixth best conversation; a memory without one stands for itself."""
     alone = np.where(session < 0, -2 - np.arange(len(session)), session)
     order = np.lexsort((-base, alone))
-    bests = base[order][beginnings(alone[order])]
-    behind = np.sort(bests)[-_FAR_BEHIND - 1] if len(bests) > _FAR_BEHIND else np.float32(0)
-    return np.asarray(np.maximum(base - behind, 0) / (float(base.max()) or 1.0), np.float32)
+    bests = np.sort(base[order][beginnings(alone[order])])
+    best = float(bests[-1]) or 1.0
+    # Among fewer than six nobody is far ahead yet: the missing one is taken to come half as close as the best.
+    behind = bests[-_FAR_BEHIND - 1] if len(bests) > _FAR_BEHIND else min(float(bests[0]), _USUALLY_BEHIND * best)
+    return np.asarray(np.maximum(base - behind, 0) / best, np.float32)
 
 
 def _dated(field: Field) -> Floats:
@@ -185,18 +194,46 @@ def _dated(field: Field) -> Floats:
     return np.where(inside, 1, 0.5 if field.span.present else 0).astype(np.float32)
 
 
-def _above_background(field: Field, order: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Similarity in deviations above the mean of all others: among a few memories, the one that is meant would raise
+def _above_background(field: Field, similarity: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Similarities in deviations above the mean of all others: among a few memories, the one that is meant would raise
     the very background it is measured against."""
     if not field.deviation:
-        return np.zeros(len(order))
-    similarity = field.similarity[order].astype(np.float64)
+        return np.zeros(len(similarity))
     others = field.background - 1
     mean = (field.background * field.mean - similarity) / others
     square = (field.background * (field.deviation**2 + field.mean**2) - similarity**2) / others
     least = (_LEAST_DEVIATION * field.deviation) ** 2
     above: NDArray[np.float64] = (similarity - mean) / np.sqrt(np.maximum(square - mean**2, least))
     return above
+
+
+def _beyond_common(
+    field: Field, closeness: NDArray[np.float64], above: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """How much closer than what people commonly speak of. Where no theme tells what that is, it is taken to be as far
+    `above` the background as for most asks; and where nothing is known, it is neither for nor against a memory."""
+    if not field.deviation:
+        return np.zeros(len(closeness))
+    if field.common is None:
+        return above - _USUALLY_COMMON
+    return (closeness - field.common.closeness) / field.common.deviation
+
+
+def _company(field: Field) -> float:
+    """How close the closest few conversations come on average: by what a person said in them, where any did. A memory
+    without a conversation stands for itself."""
+    said = np.flatnonzero(field.facts.by_person)
+    if not len(said):
+        said = np.arange(len(field.slots))
+    said = said[np.argsort(-field.similarity[said], kind="stable")]
+    closest: dict[int, float] = {}
+    for place, session, similarity in zip(
+        said.tolist(), field.facts.session[said].tolist(), field.similarity[said].tolist(), strict=True
+    ):
+        closest.setdefault(session if session >= 0 else -2 - place, similarity)
+        if len(closest) == _COMPANY:
+            break
+    return sum(closest.values()) / len(closest)
 
 
 def _explained(
@@ -223,6 +260,9 @@ def _explained(
     plain = np.array([term.weight >= PLAIN_WEIGHT for term in field.terms], np.bool_)
     # In units of what it takes to find one memory among all.
     asked = mass / math.log(field.in_scope + 2)
+    closeness = np.append(field.similarity[order], _company(field)).astype(np.float64)
+    similarity = _above_background(field, closeness)
+    ahead = _beyond_common(field, closeness, similarity)
     # One column for each signal, made for all hits at once: single numpy values are slow to read.
     columns = {
         "coverage": coverage,
@@ -233,7 +273,9 @@ def _explained(
         "matched": np.count_nonzero(own & plain, axis=1),
         "present": np.full(len(order), field.rarity[field.present].sum() / mass),
         "lead": lead[order],
-        "similarity": _above_background(field, order),
+        "similarity": similarity[:-1],
+        "ahead": ahead[:-1],
+        "company": np.full(len(order), ahead[-1]),
         "names": (around & names) @ field.rarity / names_mass if names_mass else np.ones(len(order)),
         "by_person": field.facts.by_person[order].astype(np.float64),
         "brevity": 100 / (100 + field.facts.length[order]),

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from foreword.recall.dates import Span, spoken_of
 from foreword.recall.fusion import Field, Hit, Recipe, beginnings, rank
 from foreword.recall.kin import NO_KIN, SAME, kin_of
+from foreword.recall.themes import common_to
 from foreword.recall.words import PLAIN_WEIGHT, Term, ask_terms
 from foreword.store import Floats, Nearest, Slots, View
 
@@ -109,6 +110,7 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
         mean=mean,
         deviation=deviation,
         background=view.size + _UNSEEN_VECTORS,
+        common=common_to(query.vector, query.model) if query.vector is not None else None,
         terms=query.terms,
         rarity=words.rarity,
         present=words.present,
