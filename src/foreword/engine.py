@@ -77,6 +77,8 @@ _MOST_LISTED = 1_000_000
 _TO_JUDGE = 10
 _TOLD_AT_ONCE = 20
 _WEIGHED_AT_ONCE = 50
+# The next ask may be about to come; what a turn left to be weighed is one or two, and a backlog can wait for a rest.
+_WEIGHED_AFTER_A_TURN = 4
 _DAY_S = 86_400.0
 # What an index lists, and how far back it looks for what a session is about.
 _LISTED = (Kind.OBSERVATION, Kind.NOTE)
@@ -466,7 +468,7 @@ class Foreword:
         on a turn there is not."""
         if self._recent.scope is not None:
             self._store.catch_up(self._recent.scope, self._vectors.model)
-        self.weigh(limit=_WEIGHED_AT_ONCE)
+        self.weigh(limit=_WEIGHED_AFTER_A_TURN)
 
     def _given_by(self, receipt_row: int) -> frozenset[int]:
         receipt = self._store.receipt(receipt_row)
