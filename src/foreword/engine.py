@@ -515,7 +515,7 @@ class Foreword:
                 memories[hit.row],
                 hit.score,
                 hit.lanes,
-                replace(hit.signals, density=round(density(memories[hit.row].text, hit.weights), 4)),
+                hit.signals.with_density(round(density(memories[hit.row].text, hit.weights), 4)),
                 hit.terms,
             )
             for hit in hits

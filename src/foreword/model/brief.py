@@ -48,6 +48,26 @@ class Signals:
     dated: float = 0.5
     few: float = 0.0
 
+    def with_density(self, density: float) -> Signals:
+        """Not by dataclasses.replace, which looks at each field by name: recall does this for every candidate."""
+        return Signals(
+            self.coverage,
+            density,
+            self.kin,
+            self.context,
+            self.matched,
+            self.information,
+            self.asked,
+            self.present,
+            self.lead,
+            self.similarity,
+            self.names,
+            self.by_person,
+            self.brevity,
+            self.dated,
+            self.few,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Link:

@@ -134,16 +134,22 @@ def _placed(
     covered = np.zeros((len(holds), 1), np.float32)
     left = score.take(weighed).astype(np.float64)
     new, worth = np.empty_like(holds), np.empty_like(left)
-    places, points = [], []
-    for _ in range(min(limit, len(weighed))):
-        np.subtract(holds, covered, out=new)
-        np.maximum(new, 0, out=new)
-        np.add(left, np.add.reduce(new, axis=0), out=worth)
+    places: list[int] = []
+    points: list[float] = []
+    is_new = True
+    while len(places) < min(limit, len(weighed)):
+        if is_new:
+            np.subtract(holds, covered, out=new)
+            np.maximum(new, 0, out=new)
+            np.add(left, np.add.reduce(new, axis=0), out=worth)
         best = int(worth.argmax())
         places.append(best)
-        points.append(worth[best])
-        left[best] = -math.inf
-        np.maximum(covered, holds[:, best : best + 1], out=covered)
+        points.append(float(worth[best]))
+        # Where it holds nothing new, the others are worth what they were.
+        is_new = points[-1] != left[best]
+        if is_new:
+            np.maximum(covered, holds[:, best : best + 1], out=covered)
+        left[best] = worth[best] = -math.inf
     given = np.array(points, np.float32).tolist()
     if not len(rest):
         return weighed.take(places), given

@@ -18,7 +18,10 @@ def density(text: str, terms: Sequence[tuple[str, float]]) -> float:
         return 0.0
     folded = text[:_MAX_READ].lower()
     places = sorted(
-        (place, number) for number, (term, _) in enumerate(terms) for place in _places(folded, _needle(term))
+        (place, number)
+        for number, (term, _) in enumerate(terms)
+        if (needle := _needle(term)) in folded
+        for place in _places(folded, needle)
     )
     best = current = 0.0
     held = [0] * len(terms)

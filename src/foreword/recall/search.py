@@ -15,7 +15,7 @@ from foreword.recall.dates import Span, spoken_of
 from foreword.recall.fusion import Field, Hit, Recipe, beginnings, rank
 from foreword.recall.kin import NO_KIN, SAME, kin_of
 from foreword.recall.words import PLAIN_WEIGHT, Term, ask_terms
-from foreword.store import Floats, Nearest, Slots, View
+from foreword.store import Floats, Nearest, Postings, Slots, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,47 +144,67 @@ def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
     usual = frequency + _UNSEEN * np.array([kin.usual for kin in relations], np.float32)
     holding = np.maximum(usual, (frequency - 1) * (size / (view.size + _TELLING)))
     rarity = (np.log1p((size - holding + 0.5) / (holding + 0.5)) * weight).astype(np.float32)
-    scores, kin_scores = np.zeros(view.span, np.float32), np.zeros(view.span, np.float32)
-    likeness = np.zeros((len(terms), view.span), np.uint8)
     left = max_postings
-    mean_length = max(view.mean_length, 1.0)
     most = max(_KIN_SHARE * view.size, _KIN_FEW)
-    read: set[int] = set()
+    read: list[int] = []
     for place in sorted(range(len(own)), key=sizes.__getitem__):
-        many = sizes[place]
-        if not many:
+        if not sizes[place]:
             continue
-        if many > left and left < max_postings:
+        if sizes[place] > left and left < max_postings:
             break
-        left -= many
-        read.add(place)
-        posting = own[place]
-        counts = posting.counts.astype(np.float32)
-        norm = _K1 * (1 - _B + _B / mean_length * posting.lengths.astype(np.float32))
-        scores[posting.slots] += rarity[place] * (_K1 + 1) * counts / (counts + norm)
+        left -= sizes[place]
+        read.append(place)
+    scores = _bm25([own[place] for place in read], rarity.take(read), view)
+    # By term, the words that are like it and the word itself. The most alike come last and stay, where a memory holds
+    # several of them.
+    lists: list[Slots] = []
+    alike: list[int] = []
+    many: list[int] = []
+    rows: list[int] = []
     first = len(terms)
     for place, kin in enumerate(relations):
-        lists, alike, many_alike = [], [], []
         for slots, like in zip(others[first : first + len(kin.likeness)], kin.likeness, strict=True):
-            many = len(slots)
-            if 0 < many <= left and many <= most:
-                left -= many
+            if 0 < len(slots) <= left and len(slots) <= most:
+                left -= len(slots)
                 lists.append(slots)
                 alike.append(like)
-                many_alike.append(many)
+                many.append(len(slots))
         first += len(kin.likeness)
         if place in read:
             lists.append(own[place].slots)
             alike.append(SAME)
-            many_alike.append(sizes[place])
-        if not lists:
-            continue
-        # The most alike come last and stay, where a memory holds several; each is counted once all the same.
-        touched = np.concatenate(lists)
-        row = likeness[place]
-        row[touched] = np.array(alike, np.uint8).repeat(many_alike)
-        kin_scores[touched] += rarity[place] / SAME * row.take(touched)
+            many.append(sizes[place])
+        rows += [place] * (len(lists) - len(rows))
+    likeness = np.zeros((len(terms), view.span), np.uint8)
+    kin_scores = np.zeros(view.span, np.float32)
+    if lists:
+        touched = np.concatenate(lists, dtype=np.intp)
+        touched += (np.array(rows) * view.span).repeat(many)
+        likeness.reshape(-1)[touched] = np.array(alike, np.uint8).repeat(many)
+        part = np.empty(view.span, np.float32)
+        for row, share in zip(likeness, rarity / SAME, strict=True):
+            np.multiply(row, share, out=part)
+            kin_scores += part
     return _Words(scores, kin_scores, likeness, rarity, frequency > 0, _said(others[: len(terms)]))
+
+
+def _bm25(postings: Sequence[Postings], rarity: Floats, view: View) -> Floats:
+    """By slot; `rarity` is that of each posting's word."""
+    scores = np.zeros(view.span, np.float32)
+    if not postings:
+        return scores
+    sizes = [len(one.slots) for one in postings]
+    slots = np.concatenate([one.slots for one in postings], dtype=np.intp)
+    counts = np.concatenate([one.counts for one in postings], dtype=np.float32)
+    lengths = np.concatenate([one.lengths for one in postings], dtype=np.float32, casting="same_kind")
+    norm = _K1 * (1 - _B + _B / max(view.mean_length, 1.0) * lengths)
+    points = (rarity * (_K1 + 1)).repeat(sizes) * counts / (counts + norm)
+    start = 0
+    for size in sizes:
+        here = slots[start : start + size]
+        scores[here] += points[start : start + size]
+        start += size
+    return scores
 
 
 def _said(speakers: Sequence[Slots]) -> Slots:

@@ -30,6 +30,8 @@ _TURN = (
 )
 # A receipt quotes a short text only when it is the whole ask; a longer one also when it is a part of it.
 _QUOTABLE_CHARS = 12
+# As many as a brief looks at are named one by one, which is sooner done than unpacking a list.
+_FEW_ROWS = 16
 _UNSWEPT = "Memories were forgotten, but the file still holds traces of them, because another process is reading it."
 
 
@@ -319,11 +321,14 @@ class SqliteStore(SummaryRows, VaultRows):
         if not rows:
             return []
         condition, values = _visible(scope)
-        with self._connections.using() as connection:
+        if len(rows) <= _FEW_ROWS:
+            among, wanted = ", ".join("?" * len(rows)), [int(row) for row in rows]
+        else:
             # One JSON value, because the number of SQL variables is limited and an owner may forget a whole agent.
+            among, wanted = "SELECT value FROM json_each(?)", [json.dumps([int(row) for row in rows])]
+        with self._connections.using() as connection:
             found = connection.execute(
-                f"SELECT {MEMORY} WHERE m.row IN (SELECT value FROM json_each(?)) AND {condition}",
-                (json.dumps([int(row) for row in rows]), *values),
+                f"SELECT {MEMORY} WHERE m.row IN ({among}) AND {condition}", (*wanted, *values)
             ).fetchall()
         memories = {memory.row: memory for memory in map(memory_of, found)}
         return [memories[row] for row in rows if row in memories]
