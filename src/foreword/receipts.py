@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from foreword.errors import BadInput
@@ -16,6 +17,7 @@ _PUSHED_TOKENS = 200
 
 Receipt = dict[str, Any]
 _SIGNALS = tuple(one.name for one in fields(Signals))
+_values_of = attrgetter(*_SIGNALS)
 SAID = {
     Feedback.GOOD: "what was given helped",
     Feedback.NOISE: "what was given should not have been",
@@ -49,7 +51,7 @@ def candidates_of(verdict: Verdict, injected: Iterable[int], left_out: Mapping[s
                 "reason": left_out.get(memory.id, one.reason) if one.passed else one.reason,
                 "score": round(one.candidate.score, 4),
                 "lanes": dict(one.candidate.lanes),
-                "signals": {name: getattr(one.candidate.signals, name) for name in _SIGNALS},
+                "signals": dict(zip(_SIGNALS, _values_of(one.candidate.signals), strict=True)),
                 "terms": list(one.candidate.terms),
                 "link": asdict(one.candidate.link) if one.candidate.link else None,
                 "tokens": memory.tokens,
