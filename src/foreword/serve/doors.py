@@ -17,7 +17,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -31,6 +30,7 @@ from foreword.serve.http import Check, Connections, Refused, Request, Response
 from foreword.serve.room import Room
 from foreword.serve.trail import Log, note_failure
 from foreword.serve.watcher import Watcher
+from foreword.serve.workers import Workers
 
 # Each has a connection of its own to the store, and only one at a time reads the index: more would not be quicker.
 _WORKERS = 4
@@ -55,7 +55,7 @@ class Doors:
         self._here = here
         self._log = log
         self._room = Room(environ)
-        self._workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="foreword")
+        self._workers = Workers(_WORKERS)
         self._servers: list[asyncio.Server] = []
         self._connections: list[Connections] = []
         self._started = time.time()
