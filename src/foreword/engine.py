@@ -11,14 +11,14 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Unpack
 
-from foreword import bootstrap, compose, gate, lanes, receipts, upkeep
+from foreword import bootstrap, compose, gate, lanes, receipts
 from foreword.classify import topic_of
 from foreword.delivery import Delivery
 from foreword.errors import BadInput, ProviderError, UnknownId
@@ -736,7 +736,7 @@ class Foreword:
         # now. So it is never read here: what is for this turn goes beside the message.
         beside = [name for name in chosen.names if lanes.is_context_file(name)]
         wanted = dict.fromkeys(name for name in (*loaded, *chosen.names) if name not in beside)
-        stale = self._refreshed(folder) if upkeep.COMPACT in wanted else ""
+        stale = self._refreshed(folder, wanted)
         present = {one.name: one for one in bootstrap.read(folder, wanted)}
         reason = chosen.reason + "".join(f"; what {name} would hold comes beside the message" for name in beside)
         found = [present[name] for name in dict.fromkeys(chosen.names) if name in present]
@@ -766,9 +766,11 @@ class Foreword:
         pause_s = self._settings.bootstrap.shed_pause_minutes * 60
         return bootstrap.used(files, said, now=self._clock(), pause_s=pause_s)
 
-    def _refreshed(self, workspace: Path) -> str:
-        """Why TOOLS_COMPACT.md is older than TOOLS.md, where it is and could not be made again; else ""."""
-        if self._home is None or not workspace.is_dir():
+    def _refreshed(self, workspace: Path, wanted: Collection[str]) -> str:
+        """Why TOOLS_COMPACT.md is older than TOOLS.md, where it is wanted and could not be made again; else ""."""
+        from foreword import upkeep  # brings all of wisdom along, and no brief waits for that
+
+        if upkeep.COMPACT not in wanted or self._home is None or not workspace.is_dir():
             return ""
         return upkeep.Upkeep(self._home, workspace, clock=self._clock).refresh_tools()
 

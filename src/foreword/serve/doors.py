@@ -139,6 +139,7 @@ class Doors:
         # What was loaded stays; looking through it for garbage again and again would fall on somebody's turn.
         gc.collect()
         gc.freeze()
+        gc.enable()
 
     def _read_the_index(self) -> None:
         try:
