@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ _BACKGROUND_SAMPLE = 256
 # and leave twice as many segments to look a word up in.
 _GROWTH = 4
 _SAMPLED = 16
+_ROWS_AT_ONCE = 512
 _READ_AT_ONCE = 50_000
 _BY_PERSON = frozenset(origin.value for origin in Origin if origin.said_by_a_person)
 # What is different when there is anything to read: something taken away (the first two), or something new.
@@ -44,30 +46,14 @@ def pack_vector(vector: Floats) -> bytes:
     return bytes(np.float32(peak / 127).tobytes() + np.rint(vector * (127 / peak)).astype(np.int8).tobytes())
 
 
-# One value for each column, however many rows: sixty thousand values made one by one take longer to make than to read.
-# Blobs are joined like texts, byte by byte. A time is written so that it is read as the same number; names cannot hold a
-# NUL, which divides them.
-_NEW_MEMORIES = """
-SELECT count(*), group_concat(row), group_concat(session), group_concat(length), group_concat(at), group_concat(origin),
-    group_concat(audience), group_concat(circle, char(0)), group_concat(agent, char(0)),
-    group_concat(project, char(0)), group_concat(length(data)), CAST(group_concat(data, '') AS BLOB)
-FROM (
-    SELECT m.row, coalesce(m.session, -1) AS session, m.length, printf('%!.17g', m.at) AS at, m.origin, m.audience,
-        m.circle, m.agent, m.project, w.data
-    FROM memory AS m JOIN word AS w ON w.memory = m.row
-    WHERE m.row > ? ORDER BY m.row LIMIT ?
-)
-"""
-# By row and not by model: all but a few are of the one that is asked for.
-_NEW_VECTORS = """
-SELECT count(*), group_concat(row), group_concat(memory), group_concat(length(data)),
-    CAST(group_concat(data, '') AS BLOB)
-FROM (SELECT row, memory, data FROM vector WHERE +model = ? AND row > ? AND memory <= ? ORDER BY row LIMIT ?)
-"""
-
-
-def _numbers(joined: str, dtype: type[np.generic] = np.int64) -> NDArray[Any]:
-    return np.fromstring(joined, dtype, sep=",")
+def _columns(cursor: sqlite3.Cursor) -> list[list[Any]]:
+    """All rows, column by column. They are fetched a few at a time: many thousand tuples alive at once set off the
+    garbage collector so often that it takes longer than the reading."""
+    columns: list[list[Any]] = [[] for _ in cursor.description]
+    while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+        for column, values in zip(columns, zip(*rows, strict=True), strict=True):
+            column.extend(values)
+    return columns
 
 
 class _Column:
@@ -182,7 +168,8 @@ class _Space:
         # Whether every memory has one vector at most.
         self._whole = True
 
-    def extend(self, owners: Slots, raw: NDArray[np.uint8], span: int) -> None:
+    def extend(self, owners: Slots, blobs: Sequence[bytes], span: int) -> None:
+        raw = np.frombuffer(b"".join(blobs), np.uint8).reshape(len(blobs), 4 + self.dims)
         values = raw[:, 4:].view(np.int8)
         start = self._values.used
         self._values.extend(values)
@@ -307,7 +294,7 @@ class Index:
 
     def refresh(self, connection: sqlite3.Connection, moment: tuple[int | None, ...]) -> None:
         """Read the memories that were written since the last time, and mask those that were superseded."""
-        while self._read_new(connection):
+        while self._read_new(connection) == _READ_AT_ONCE:
             continue
         self._mask_superseded(connection)
         self.moment = moment
@@ -318,12 +305,12 @@ class Index:
             found = connection.execute("SELECT coalesce(max(number), 0) FROM superseded").fetchone()
             self._superseded = int(found[0])
             return
-        gone = connection.execute(
-            "SELECT number, memory FROM superseded WHERE number > ?", (self._superseded,)
-        ).fetchall()
-        if gone:
-            self._superseded = max(number for number, _ in gone)
-            rows = np.array([memory for _, memory in gone], np.int64)
+        numbers, memories = _columns(
+            connection.execute("SELECT number, memory FROM superseded WHERE number > ?", (self._superseded,))
+        )
+        if numbers:
+            self._superseded = max(numbers)
+            rows = np.array(memories, np.int64)
             slots = np.searchsorted(self._row.values, rows)
             known = slots < self.span
             slots, rows = slots[known], rows[known]
@@ -332,34 +319,30 @@ class Index:
 
     def _read_new(self, connection: sqlite3.Connection) -> int:
         """A part of them, so that a million memories do not stand in memory twice. How many there were."""
-        most = _READ_AT_ONCE
-        while True:
-            try:
-                found = connection.execute(_NEW_MEMORIES, (self.last_row, most)).fetchone()
-                break
-            except sqlite3.DataError:
-                # Long texts have many words, and SQLite joins no more than a gigabyte.
-                if most == 1:
-                    raise
-                most = max(most // 8, 1)
-        count, row, session, length, at, origin, audience, circle, agent, project, sizes, words = found
-        if not count:
+        number, session, length, at, origin, audience, circle, agent, project, words = _columns(
+            connection.execute(
+                "SELECT m.row, coalesce(m.session, -1), m.length, m.at, m.origin, m.audience, m.circle, m.agent,"
+                " m.project, w.data FROM memory AS m JOIN word AS w ON w.memory = m.row WHERE m.row > ? ORDER BY m.row"
+                " LIMIT ?",
+                (self.last_row, _READ_AT_ONCE),
+            )
+        )
+        if not number:
             return 0
         first = self.span
-        sessions = _numbers(session).astype(np.int32)
-        self._row.extend(_numbers(row))
-        self._session.extend(sessions)
-        self._length.extend(_numbers(length))
-        self._at.extend(_numbers(at, np.float64))
-        self._by_person.extend(np.array([one in _BY_PERSON for one in origin.split(",")], np.bool_))
-        self._audience.extend(_numbers(audience))
-        self._alive.extend(np.ones(count, np.bool_))
+        self._row.extend(np.array(number, np.int64))
+        self._session.extend(np.array(session, np.int32))
+        self._length.extend(np.array(length, np.int32))
+        self._at.extend(np.array(at, np.float64))
+        self._by_person.extend(np.array([one in _BY_PERSON for one in origin], np.bool_))
+        self._audience.extend(np.array(audience, np.uint8))
+        self._alive.extend(np.ones(len(number), np.bool_))
         for column, texts in ((self._circle, circle), (self._agent, agent), (self._project, project)):
-            column.extend(np.array(self._codes(texts.split("\0")), np.int32))
-        self._link(first, sessions)
-        self._add_words(first, _numbers(sizes), words)
+            column.extend(np.array(self._codes(texts), np.int32))
+        self._link(first, self._session.values[first:])
+        self._add_words(first, words)
         self._views.clear()
-        return int(count)
+        return len(number)
 
     def _codes(self, texts: Iterable[str]) -> list[int]:
         names = self._names
@@ -387,12 +370,12 @@ class Index:
             known.update(zip(sessions[order[closes]].tolist(), slots[closes].tolist(), strict=True))
         self._before.extend(before)
 
-    def _add_words(self, first: int, sizes: NDArray[np.int64], blobs: bytes) -> None:
-        sizes = sizes // 5
-        raw = np.frombuffer(blobs, np.uint8)
+    def _add_words(self, first: int, blobs: Sequence[bytes]) -> None:
+        sizes = np.fromiter(map(len, blobs), np.int64, len(blobs)) // 5
+        raw = np.frombuffer(b"".join(blobs), np.uint8)
         # In each blob four bytes of a word for one of its counts, the words first.
-        of_words = np.repeat(np.tile([True, False], len(sizes)), np.column_stack((4 * sizes, sizes)).ravel())
-        slots = np.repeat(np.arange(first, first + len(sizes), dtype=np.int32), sizes)
+        of_words = np.repeat(np.tile([True, False], len(blobs)), np.column_stack((4 * sizes, sizes)).ravel())
+        slots = np.repeat(np.arange(first, first + len(blobs), dtype=np.int32), sizes)
         segment = _Segment.of(raw[of_words].view("<u4"), slots, raw[~of_words])
         while self._segments and len(self._segments[-1].slots) <= _GROWTH * len(segment.slots):
             segment = self._segments.pop().merged(segment)
@@ -411,30 +394,30 @@ class Index:
     def _read_vectors(self, model: str, connection: sqlite3.Connection) -> int:
         """A part of those that were written since the last time; how many there were."""
         space = self._spaces.get(model)
-        read, rows, memories, sizes, blobs = connection.execute(
-            _NEW_VECTORS, (model, space.last_row if space else 0, self.last_row, _READ_AT_ONCE)
-        ).fetchone()
-        if not read:
+        rows, memories, blobs = _columns(
+            connection.execute(
+                # By row and not by model: all but a few are of the one that is asked for.
+                "SELECT row, memory, data FROM vector WHERE +model = ? AND row > ? AND memory <= ? ORDER BY row LIMIT ?",
+                (model, space.last_row if space else 0, self.last_row, _READ_AT_ONCE),
+            )
+        )
+        if not rows:
             return 0
-        rows, memories, sizes = _numbers(rows), _numbers(memories), _numbers(sizes)
-        raw = np.frombuffer(blobs, np.uint8)
+        read = len(rows)
         if read == _READ_AT_ONCE:
             # The parts of a memory stay together: the last one's may go on in what is read next.
-            whole = int((memories == memories[-1]).argmax()) or read
-            rows, memories, sizes = rows[:whole], memories[:whole], sizes[:whole]
-            raw = raw[: int(sizes.sum())]
+            whole = memories.index(memories[-1]) or read
+            rows, memories, blobs = rows[:whole], memories[:whole], blobs[:whole]
         if space is None:
-            space = self._spaces[model] = _Space(int(sizes[0]) - 4)
+            space = self._spaces[model] = _Space(len(blobs[0]) - 4)
         space.last_row = int(rows[-1])
         # A server may come to give vectors of another length under the same name; they can be neither compared nor
         # allowed to stop every ask.
-        fits = sizes == space.dims + 4
-        if not fits.all():
-            memories, raw = memories[fits], raw[np.repeat(fits, sizes)]
-        if len(memories):
-            owners = np.searchsorted(self._row.values, memories)
-            space.extend(owners.astype(np.int32), raw.reshape(len(memories), space.dims + 4), self.span)
-        return int(read)
+        fits = [len(blob) == space.dims + 4 for blob in blobs]
+        if any(fits):
+            owners = np.searchsorted(self._row.values, np.array([*compress(memories, fits)], np.int64))
+            space.extend(owners.astype(np.int32), [*compress(blobs, fits)], self.span)
+        return read
 
     def view(self, scope: Scope, connection: sqlite3.Connection) -> IndexView:
         view = self._views.get(scope)
