@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Unpack
@@ -63,6 +63,7 @@ from foreword.record import check, check_time, clean, off_the_record, own_words,
 from foreword.settings import Loaded, Settings, load
 from foreword.store import Day, Draft, Forgotten, Frozen, Mark, SqliteStore, Store, Turn, Written
 from foreword.summaries import Summaries
+from foreword.values import dataclass
 from foreword.vaults import Vaults
 from foreword.vectors import Vectors
 

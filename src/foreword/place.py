@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TypedDict
 
@@ -11,6 +11,7 @@ from foreword.classify import OwnerSettings, agent_of, classify, is_owner
 from foreword.errors import BadInput
 from foreword.model import Audience, Scope, Session, SessionClass
 from foreword.record import clean, redact
+from foreword.values import dataclass
 
 DEFAULT_AGENT = "main"
 _LONGEST_NAME = 500

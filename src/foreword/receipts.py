@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
 from foreword.errors import BadInput
 from foreword.model import Candidate, Feedback, Link, Memory, Signals, Verdict
+from foreword.values import dataclass
 
 PREFIX = "r"
 # What one memory would have cost a host that pushes its best hits without asking whether they help.

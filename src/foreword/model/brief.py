@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from foreword.model.memory import Memory
+from foreword.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import compress
 from typing import Any
 
@@ -19,6 +18,7 @@ from foreword.recall.dates import Span
 from foreword.recall.kin import SAME
 from foreword.recall.words import PLAIN_WEIGHT, Term
 from foreword.store import Facts, Floats, Slots
+from foreword.values import dataclass
 
 # The best conversation is far ahead when five lie between it and the one it is measured against.
 _FAR_BEHIND = 5
@@ -100,9 +100,7 @@ def rank(field: Field, recipe: Recipe, *, limit: int) -> list[Hit]:
     before, after = _places(field.slots, facts.before, facts.after)
     padded = _padded(base, 0)  # what a missing neighbour, at -1, reads
     neighbours = np.maximum(padded.take(before), padded.take(after))
-    two_away = np.maximum(
-        padded.take(_padded(before, -1).take(before)), padded.take(_padded(after, -1).take(after))
-    )
+    two_away = np.maximum(padded.take(_padded(before, -1).take(before)), padded.take(_padded(after, -1).take(after)))
     of_session, behind = _sessions(base, facts.session, recipe.best_of_session)
     session = _normalised(of_session)
     score = base + recipe.neighbours * neighbours + recipe.two_away * two_away + recipe.session * session
@@ -184,7 +182,7 @@ def beginnings(ordered: NDArray[Any]) -> NDArray[np.intp]:
     return first.nonzero()[0]
 
 
-def _sessions(base: Floats, session: NDArray[np.int32], count: int) -> tuple[Floats, float]:
+def _sessions(base: Floats, session: NDArray[np.int32], count: int) -> tuple[Floats, np.float32]:
     """The sum of each session's best few, given to all of its memories, nothing where there is no session; and how good
     the sixth best conversation is, where a memory without one stands for itself."""
     nowhere = session < 0
@@ -204,7 +202,7 @@ def _sessions(base: Floats, session: NDArray[np.int32], count: int) -> tuple[Flo
     result[order] = sums.repeat(sizes)
     if some_nowhere:
         result[nowhere] = 0
-    behind = np.sort(bests)[-_FAR_BEHIND - 1] if len(bests) > _FAR_BEHIND else np.float32(0)
+    behind: np.float32 = np.sort(bests)[-_FAR_BEHIND - 1] if len(bests) > _FAR_BEHIND else np.float32(0)
     return result, behind
 
 
@@ -276,9 +274,7 @@ def _explained(
     ):
         table[place] = values
     weights = tuple(
-        (term.text, rare)
-        for term, rare, is_plain in zip(terms, rarity.tolist(), plain, strict=True)
-        if is_plain
+        (term.text, rare) for term, rare, is_plain in zip(terms, rarity.tolist(), plain, strict=True) if is_plain
     )
     held = (own & plain).tolist()
     texts = [term.text for term in terms]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from foreword.recall.fusion import Field, Hit, Recipe, beginnings, rank
 from foreword.recall.kin import NO_KIN, SAME, kin_of
 from foreword.recall.words import PLAIN_WEIGHT, Term, ask_terms
 from foreword.store import Floats, Nearest, Postings, Slots, View
+from foreword.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
     words = _words(query.terms, view, settings.max_postings)
     # By kin much is a little alike: only what comes near the best is worth a look.
     by_kin = _top(words.kin, _KIN_POOL, above=_NEAR_BEST * float(np.maximum.reduce(words.kin)))
-    pools = [_top(words.scores, _WORD_POOL), by_kin]
+    pools: list[NDArray[np.integer]] = [_top(words.scores, _WORD_POOL), by_kin]
     mean = deviation = 0.0
     if query.vector is not None:
         nearest = view.nearest(query.vector, model=query.model, limit=_VECTOR_POOL)

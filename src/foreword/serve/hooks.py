@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from foreword.errors import BadInput, ForewordError
 from foreword.hosts import understand
+from foreword.values import dataclass
 
 # Answers a wire request.
 Ask = Callable[[Mapping[str, Any]], Mapping[str, Any]]

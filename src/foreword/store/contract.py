@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foreword.model import Audience, Feedback, Kind, Memory, Scope, Session
+from foreword.values import dataclass
 
 Slots = NDArray[np.int32]
 Floats = NDArray[np.float32]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import compress
 from typing import Any
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from foreword.model import Audience, Origin, Scope
 from foreword.store.contract import Facts, Floats, Nearest, Postings, Slots, Words
+from foreword.values import dataclass
 
 NO_SLOT = -1
 # How many more candidates the bit codes propose than are asked for, before exact similarity decides.
@@ -31,8 +31,9 @@ _READ_AT_ONCE = 50_000
 _BY_PERSON = frozenset(origin.value for origin in Origin if origin.said_by_a_person)
 # What is different when there is anything to read: something taken away (the first two), or something new.
 MOMENT = (
-    "SELECT (SELECT value FROM counter WHERE name = 'forgets'), (SELECT value FROM counter WHERE name = 'vector_drops'),"
-    " (SELECT max(row) FROM memory), (SELECT max(row) FROM vector), (SELECT max(number) FROM superseded)"
+    "SELECT (SELECT value FROM counter WHERE name = 'forgets'),"
+    " (SELECT value FROM counter WHERE name = 'vector_drops'), (SELECT max(row) FROM memory),"
+    " (SELECT max(row) FROM vector), (SELECT max(number) FROM superseded)"
 )
 _EMPTY = Postings(np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0, np.int32))
 
@@ -397,7 +398,8 @@ class Index:
         rows, memories, blobs = _columns(
             connection.execute(
                 # By row and not by model: all but a few are of the one that is asked for.
-                "SELECT row, memory, data FROM vector WHERE +model = ? AND row > ? AND memory <= ? ORDER BY row LIMIT ?",
+                "SELECT row, memory, data FROM vector WHERE +model = ? AND row > ? AND memory <= ?"
+                " ORDER BY row LIMIT ?",
                 (model, space.last_row if space else 0, self.last_row, _READ_AT_ONCE),
             )
         )
@@ -539,11 +541,11 @@ class IndexView:
         index = self._index
         found = np.concatenate((index._before.values.take(slots), index._after.values.take(slots)))
         found = self._seen(found)
-        return found[found != NO_SLOT]
+        return np.asarray(found[found != NO_SLOT], np.int32)
 
     def _seen(self, slots: Slots) -> Slots:
         """A neighbour that is out of scope is no neighbour."""
         if self.size == self.span:
             return slots
         # NO_SLOT is -1 and reads the last element of the mask, which is harmless: it stays what it is.
-        return np.where(self._mask.take(slots), slots, np.int32(NO_SLOT))
+        return np.asarray(np.where(self._mask.take(slots), slots, NO_SLOT), np.int32)

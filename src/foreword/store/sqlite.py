@@ -321,11 +321,12 @@ class SqliteStore(SummaryRows, VaultRows):
         if not rows:
             return []
         condition, values = _visible(scope)
+        wanted: tuple[Any, ...]
         if len(rows) <= _FEW_ROWS:
-            among, wanted = ", ".join("?" * len(rows)), [int(row) for row in rows]
+            among, wanted = ", ".join("?" * len(rows)), tuple(int(row) for row in rows)
         else:
             # One JSON value, because the number of SQL variables is limited and an owner may forget a whole agent.
-            among, wanted = "SELECT value FROM json_each(?)", [json.dumps([int(row) for row in rows])]
+            among, wanted = "SELECT value FROM json_each(?)", (json.dumps([int(row) for row in rows]),)
         with self._connections.using() as connection:
             found = connection.execute(
                 f"SELECT {MEMORY} WHERE m.row IN ({among}) AND {condition}", (*wanted, *values)
@@ -538,7 +539,9 @@ class SqliteStore(SummaryRows, VaultRows):
 
     def _asked(self, connection: sqlite3.Connection, session: Session, last: tuple[float, str, int]) -> int:
         """Keep of a session what it asked last; its row. Most sessions that ask are known."""
-        update = "UPDATE session SET asked_at = ?, ask_hash = ?, last_receipt = ? WHERE agent = ? AND key = ? RETURNING row"
+        update = (
+            "UPDATE session SET asked_at = ?, ask_hash = ?, last_receipt = ? WHERE agent = ? AND key = ? RETURNING row"
+        )
         found = connection.execute(update, (*last, session.agent, session.key)).fetchall()
         if not found:
             self._session_row(connection, session)
