@@ -33,6 +33,17 @@ _MINDED = frozenset({"__post_init__", "__init__", "__eq__", "__hash__", "__repr_
 _set = object.__setattr__
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Pattern:
+    """By what stands in one of its own, and has no public name, the library knows a frozen dataclass and a field."""
+
+    only: int = 0
+
+
+_PARAMS = _Pattern.__dataclass_params__  # type: ignore[attr-defined]
+_FIELD = dataclasses.fields(_Pattern)[0]._field_type  # type: ignore[attr-defined]
+
+
 def _value(plain: type) -> type:
     fields = {name: _field(plain, name, kind) for name, kind in get_annotations(plain).items()}
     names = tuple(fields)
@@ -41,6 +52,7 @@ def _value(plain: type) -> type:
         "__slots__": names,
         "__match_args__": names,
         "__dataclass_fields__": fields,
+        "__dataclass_params__": _PARAMS,
         "__init__": _init(plain, fields),
         "__repr__": _shown,
         "__setattr__": _refused,
@@ -63,8 +75,7 @@ def _field(plain: type, name: str, kind: Any) -> dataclasses.Field[Any]:
     given = plain.__dict__.get(name, dataclasses.MISSING)
     made: Any = given if isinstance(given, dataclasses.Field) else dataclasses.field(default=given)
     made.name, made.type, made.kw_only = name, kind, False
-    # By this the library knows a field from what is only called one; it has no public name.
-    made._field_type = dataclasses._FIELD  # type: ignore[attr-defined]
+    made._field_type = _FIELD
     return made  # type: ignore[no-any-return]
 
 
