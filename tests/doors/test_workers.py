@@ -77,7 +77,7 @@ def test_many_who_ask_at_once_are_each_answered_once() -> None:
 
     def ask(number: int) -> None:
         for step in range(200):
-            answer = workers.submit(lambda: number * 1000 + step).result(10)
+            answer = workers.submit(sum, (number * 1000, step)).result(10)
             with lock:
                 answers.append(answer)
 
