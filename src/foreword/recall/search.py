@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import field
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,15 +163,15 @@ def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
     alike: list[int] = []
     many: list[int] = []
     rows: list[int] = []
-    first = len(terms)
+    found = zip(others, map(len, others), strict=True)
+    speakers = [slots for slots, _ in islice(found, len(terms))]
     for place, kin in enumerate(relations):
-        for slots, like in zip(others[first : first + len(kin.likeness)], kin.likeness, strict=True):
-            if 0 < len(slots) <= left and len(slots) <= most:
-                left -= len(slots)
+        for like, (slots, length) in zip(kin.likeness, found, strict=False):
+            if 0 < length <= left and length <= most:
+                left -= length
                 lists.append(slots)
                 alike.append(like)
-                many.append(len(slots))
-        first += len(kin.likeness)
+                many.append(length)
         if place in read:
             lists.append(own[place].slots)
             alike.append(SAME)
@@ -186,7 +187,7 @@ def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
         for row, share in zip(likeness, rarity / SAME, strict=True):
             np.multiply(row, share, out=part)
             kin_scores += part
-    return _Words(scores, kin_scores, likeness, rarity, frequency > 0, _said(others[: len(terms)]))
+    return _Words(scores, kin_scores, likeness, rarity, frequency > 0, _said(speakers))
 
 
 def _bm25(postings: Sequence[Postings], rarity: Floats, view: View) -> Floats:
