@@ -49,8 +49,8 @@ SHORT_TERMS = 3
 FOLDS = 5
 CUT = "-cut-"
 FOREIGN_SHORT = "foreign-short"
-# How much each kind of ask weighs: rather more of a day deserves nothing than something.
-PARTS = {"own": 0.33, "short": 0.12, "foreign": 0.25, "silence": 0.3}
+# How much each kind of ask weighs: two thirds of a day deserve nothing.
+PARTS = {"own": 0.235, "short": 0.085, "foreign": 0.31, "silence": 0.37}
 RIDGE = 2e-3
 # Among few memories the sure ones are surer than such a ridge would let them be.
 RIDGE_AMONG_FEW = 3e-5

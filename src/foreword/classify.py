@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from foreword.model import Audience, SessionClass, SessionKind
+from foreword.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,14 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Unpack
 
-from foreword import bootstrap, compose, gate, lanes, receipts, upkeep
+from foreword import bootstrap, compose, gate, lanes, receipts
 from foreword.classify import topic_of
 from foreword.delivery import Delivery
 from foreword.errors import BadInput, ProviderError, UnknownId
@@ -63,6 +63,7 @@ from foreword.record import check, check_time, clean, off_the_record, own_words,
 from foreword.settings import Loaded, Settings, load
 from foreword.store import Day, Draft, Forgotten, Frozen, Mark, SqliteStore, Store, Turn, Written
 from foreword.summaries import Summaries
+from foreword.values import dataclass
 from foreword.vaults import Vaults
 from foreword.vectors import Vectors
 
@@ -77,6 +78,8 @@ _MOST_LISTED = 1_000_000
 _TO_JUDGE = 10
 _TOLD_AT_ONCE = 20
 _WEIGHED_AT_ONCE = 50
+# The next ask may be about to come; what a turn left to be weighed is one or two, and a backlog can wait for a rest.
+_WEIGHED_AFTER_A_TURN = 4
 _DAY_S = 86_400.0
 # What an index lists, and how far back it looks for what a session is about.
 _LISTED = (Kind.OBSERVATION, Kind.NOTE)
@@ -466,7 +469,7 @@ class Foreword:
         on a turn there is not."""
         if self._recent.scope is not None:
             self._store.catch_up(self._recent.scope, self._vectors.model)
-        self.weigh(limit=_WEIGHED_AT_ONCE)
+        self.weigh(limit=_WEIGHED_AFTER_A_TURN)
 
     def _given_by(self, receipt_row: int) -> frozenset[int]:
         receipt = self._store.receipt(receipt_row)
@@ -513,7 +516,7 @@ class Foreword:
                 memories[hit.row],
                 hit.score,
                 hit.lanes,
-                replace(hit.signals, density=round(density(memories[hit.row].text, hit.weights), 4)),
+                hit.signals.with_density(round(density(memories[hit.row].text, hit.weights), 4)),
                 hit.terms,
             )
             for hit in hits
@@ -734,7 +737,7 @@ class Foreword:
         # now. So it is never read here: what is for this turn goes beside the message.
         beside = [name for name in chosen.names if lanes.is_context_file(name)]
         wanted = dict.fromkeys(name for name in (*loaded, *chosen.names) if name not in beside)
-        stale = self._refreshed(folder) if upkeep.COMPACT in wanted else ""
+        stale = self._refreshed(folder, wanted)
         present = {one.name: one for one in bootstrap.read(folder, wanted)}
         reason = chosen.reason + "".join(f"; what {name} would hold comes beside the message" for name in beside)
         found = [present[name] for name in dict.fromkeys(chosen.names) if name in present]
@@ -764,9 +767,11 @@ class Foreword:
         pause_s = self._settings.bootstrap.shed_pause_minutes * 60
         return bootstrap.used(files, said, now=self._clock(), pause_s=pause_s)
 
-    def _refreshed(self, workspace: Path) -> str:
-        """Why TOOLS_COMPACT.md is older than TOOLS.md, where it is and could not be made again; else ""."""
-        if self._home is None or not workspace.is_dir():
+    def _refreshed(self, workspace: Path, wanted: Collection[str]) -> str:
+        """Why TOOLS_COMPACT.md is older than TOOLS.md, where it is wanted and could not be made again; else ""."""
+        from foreword import upkeep  # brings all of wisdom along, and no brief waits for that
+
+        if upkeep.COMPACT not in wanted or self._home is None or not workspace.is_dir():
             return ""
         return upkeep.Upkeep(self._home, workspace, clock=self._clock).refresh_tools()
 

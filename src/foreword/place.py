@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TypedDict
 
@@ -11,6 +11,7 @@ from foreword.classify import OwnerSettings, agent_of, classify, is_owner
 from foreword.errors import BadInput
 from foreword.model import Audience, Scope, Session, SessionClass
 from foreword.record import clean, redact
+from foreword.values import dataclass
 
 DEFAULT_AGENT = "main"
 _LONGEST_NAME = 500
@@ -55,13 +56,29 @@ def place_of(session: str, where: Where, owner: OwnerSettings) -> Place:
         raise BadInput("A session, agent, sender, channel or project must be a string.")
     if audience is not None and not isinstance(audience, Audience):
         raise BadInput(f"{audience!r} is not an audience.", hint="Use private, group or external.")
-    raw, agent, sender, channel, project = (clean(str(one)).strip() for one in told)
+    return _placed(*map(str, told), audience, owner.ids, given=bool(session or any(where.values())))
+
+
+# A session asks again and again.
+@lru_cache(maxsize=1024)
+def _placed(
+    key: str,
+    agent: str,
+    sender: str,
+    channel: str,
+    project: str,
+    audience: Audience | None,
+    owner_ids: tuple[str, ...],
+    *,
+    given: bool,
+) -> Place:
+    raw, agent, sender, channel, project = (clean(one).strip() for one in (key, agent, sender, channel, project))
     # The mark between a key and what was derived from it; nobody else may write it.
     sender, project = sender.replace("|", "¦"), project.replace("|", "¦")
     host_key, _, derived = raw.partition("|")
     # Judged by what was really said; only what is kept is redacted, or two secrets would look like one place.
-    kind = _classified(host_key, sender, channel, owner.ids)
-    usual = _classified(host_key, "", channel, owner.ids) if sender else kind
+    kind = classify(host_key, sender=sender, channel=channel, owner_ids=owner_ids)
+    usual = classify(host_key, sender="", channel=channel, owner_ids=owner_ids) if sender else kind
     for part in derived.split("|"):
         name, _, circle = part.partition(":")
         if name in (Audience.GROUP.label, Audience.EXTERNAL.label):
@@ -79,15 +96,9 @@ def place_of(session: str, where: Where, owner: OwnerSettings) -> Place:
         Session(key, agent, kind.kind, kind.audience, kind.circle, kept(project), kept(channel)),
         kind,
         host_key=kept(host_key),
-        by_owner=is_owner(sender, key=host_key, channel=channel, owner_ids=owner.ids),
-        given=bool(session or any(where.values())),
+        by_owner=is_owner(sender, key=host_key, channel=channel, owner_ids=owner_ids),
+        given=given,
     )
-
-
-# A session asks again and again.
-@lru_cache(maxsize=1024)
-def _classified(key: str, sender: str, channel: str, owner_ids: tuple[str, ...]) -> SessionClass:
-    return classify(key, sender=sender, channel=channel, owner_ids=owner_ids)
 
 
 def scope_of(place: Place, owner: OwnerSettings) -> Scope:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from foreword.errors import BadInput
 from foreword.model import Candidate, Feedback, Link, Memory, Signals, Verdict
+from foreword.values import dataclass
 
 PREFIX = "r"
 # What one memory would have cost a host that pushes its best hits without asking whether they help.
@@ -16,6 +18,7 @@ _PUSHED_TOKENS = 200
 
 Receipt = dict[str, Any]
 _SIGNALS = tuple(one.name for one in fields(Signals))
+_values_of = attrgetter(*_SIGNALS)
 SAID = {
     Feedback.GOOD: "what was given helped",
     Feedback.NOISE: "what was given should not have been",
@@ -49,7 +52,7 @@ def candidates_of(verdict: Verdict, injected: Iterable[int], left_out: Mapping[s
                 "reason": left_out.get(memory.id, one.reason) if one.passed else one.reason,
                 "score": round(one.candidate.score, 4),
                 "lanes": dict(one.candidate.lanes),
-                "signals": {name: getattr(one.candidate.signals, name) for name in _SIGNALS},
+                "signals": dict(zip(_SIGNALS, _values_of(one.candidate.signals), strict=True)),
                 "terms": list(one.candidate.terms),
                 "link": asdict(one.candidate.link) if one.candidate.link else None,
                 "tokens": memory.tokens,

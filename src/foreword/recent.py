@@ -8,13 +8,13 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from foreword.compose import Snippet
 from foreword.model import Brief, Memory, Scope, content_hash
 from foreword.place import Place
 from foreword.store import Mark
+from foreword.values import dataclass
 
 _MOST_CONVERSATIONS = 512
 

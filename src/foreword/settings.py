@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -26,6 +26,7 @@ from foreword.recall import IntentSettings, RecallSettings
 from foreword.record import GuardSettings, RecordSettings, RetentionSettings, VaultSettings
 from foreword.store import StoreSettings
 from foreword.summary import SummarySettings
+from foreword.values import dataclass
 
 PROJECT_FILE = ".foreword.toml"
 _ENVIRONMENT = "FOREWORD_"

@@ -6,10 +6,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from foreword.model import Kind, Memory, Origin, SessionKind
 from foreword.patterns import lazy
+from foreword.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from foreword.errors import BadInput, StoreUnwritable
 from foreword.files import replace_file
 from foreword.imports import Format, Item, recognised
 from foreword.model import Audience, Event, Memory, Outcome, Recorded
+from foreword.values import dataclass
 
 if TYPE_CHECKING:
     from foreword.engine import Foreword

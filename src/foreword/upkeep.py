@@ -12,7 +12,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
@@ -25,6 +25,7 @@ from foreword.files import checksum, replace_file, sweep, workspace_slug
 from foreword.providers import StaticEmbedder, Writer, open_writer
 from foreword.record import redact
 from foreword.settings import Settings
+from foreword.values import dataclass
 
 # Below Foreword's home: what waits for review, and copies of what was replaced.
 FOLDER = "review"

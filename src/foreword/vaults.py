@@ -14,7 +14,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from foreword import lanes
@@ -38,6 +38,7 @@ from foreword.record import (
     text_of,
 )
 from foreword.store import Draft, Replaced, Store, Vault, VaultFile
+from foreword.values import dataclass
 from foreword.vectors import Vectors
 
 _NAME = lazy(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

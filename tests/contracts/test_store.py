@@ -266,6 +266,7 @@ def test_no_question_to_a_store_reaches_beyond_its_scope(store: Store, audience:
                 assert nearest.deviation == pytest.approx(float(similarity.std()), abs=1e-5)
             neighbours = facts.before[facts.before >= 0].tolist() + facts.after[facts.after >= 0].tolist()
             assert set(view.facts(np.array(neighbours, np.int32)).row.tolist()) <= set(rows)
+            assert sorted(view.neighbours(common.slots).tolist()) == sorted(neighbours)
             slot_of = dict(zip(facts.row.tolist(), common.slots.tolist(), strict=True))
             for row, before, after in zip(rows, facts.before.tolist(), facts.after.tolist(), strict=True):
                 assert before == slot_of.get(row - 5, -1), "the one before in the same session, if it may be seen"

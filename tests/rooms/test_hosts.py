@@ -642,7 +642,8 @@ def test_the_room_knows_nothing_but_errors_and_the_model() -> None:
         for file in folder.glob("*.py")
     }
     rooms = {".".join(name.split(".")[:2]) for names in known.values() for name in names}
-    assert rooms == {"foreword.errors", "foreword.model", "foreword.hosts"}
+    # `values` is no room: it makes the classes that all of them have.
+    assert rooms == {"foreword.errors", "foreword.model", "foreword.hosts", "foreword.values"}
 
 
 # OpenCode's own

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foreword.model import Signals
 from foreword.recall import density
 
 TERMS = (("boat", 2.0), ("insur", 1.0), ("ferri", 1.0))
@@ -40,3 +43,8 @@ def test_nothing_asked_is_nothing_held() -> None:
 @given(st.text(), st.lists(st.tuples(st.text(min_size=1, max_size=8), st.floats(0.1, 9)), max_size=6))
 def test_it_is_a_share_whatever_the_text(text: str, terms: list[tuple[str, float]]) -> None:
     assert 0.0 <= density(text, terms) <= 1.0
+
+
+def test_a_density_joins_the_other_signals_and_changes_none_of_them() -> None:
+    told = Signals(*range(1, len(fields(Signals)) + 1))
+    assert told.with_density(0.5) == replace(told, density=0.5)

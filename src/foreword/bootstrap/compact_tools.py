@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from foreword.patterns import lazy
+from foreword.values import dataclass
 
 MAX_TOKENS = 300
 RANKS = ("addresses and ids", "names, values and paths", "commands and flags", "longer values", "notes")

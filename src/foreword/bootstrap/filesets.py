@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 
 from foreword.model import SessionKind
+from foreword.values import dataclass
 
 # Who an agent is goes to every session, whatever else is left out.
 IDENTITY = "SOUL.md"

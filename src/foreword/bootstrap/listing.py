@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from foreword.bootstrap.filesets import IDENTITY, BootstrapSettings, Chosen, given_whole
 from foreword.model import SessionKind
+from foreword.values import dataclass
 
 # What today's OpenClaw loads by itself, of those that are there; seen on 2026.9.6.
 _EVERYWHERE = ("AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md")

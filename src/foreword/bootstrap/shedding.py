@@ -9,10 +9,10 @@ keeps a prompt's beginning for, and nothing changes between two such pauses.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from foreword.bootstrap.filesets import IDENTITY
 from foreword.patterns import lazy
+from foreword.values import dataclass
 
 # What is looked up and not guessed: a number, an address, a path, a name with a sign in it.
 _FACT = lazy(r"\w[\w.:/@+-]*\w")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from foreword.values import dataclass
 
 # A host cuts a file at 20,000 characters; more would be read for nothing.
 _LARGEST_BYTES = 200_000

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from foreword.cli.parser import Verbs
 from foreword.cli.screen import count, printable
 from foreword.errors import BadInput, DaemonError, ForewordError, HostError, UnknownId
 from foreword.install import INSTALLERS, Check, Installer, Wanted, installation
+from foreword.values import dataclass
 
 # What decides which settings a daemon reads.
 _SETTINGS_BY = ("FOREWORD_CONFIG", "XDG_CONFIG_HOME")

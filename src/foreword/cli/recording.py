@@ -7,7 +7,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -19,6 +18,7 @@ from foreword.imports import event_of, opened
 from foreword.model import Audience, Event, Kind, Origin, Outcome, Recorded
 from foreword.serve import documents
 from foreword.transfer import record_each
+from foreword.values import dataclass
 
 if TYPE_CHECKING:
     from foreword.engine import Foreword

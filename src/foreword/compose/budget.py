@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from foreword.model import Style
+from foreword.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

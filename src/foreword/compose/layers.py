@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from foreword.compose import render
 from foreword.compose.budget import ComposeSettings, count_tokens, snippet
 from foreword.model import Judged, Memory
+from foreword.values import dataclass
 
 _SHORTEST_SNIPPET_CHARS = 120
 ALREADY_SAID = "already in this conversation"

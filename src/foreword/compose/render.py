@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from foreword.model import Kind, Memory, Origin, Style, frames
 from foreword.patterns import lazy
+from foreword.values import dataclass
 
 _MORE = "read more with mem-get and an id"
 _CONTROL = lazy(

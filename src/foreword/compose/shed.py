@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
+
+from foreword.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

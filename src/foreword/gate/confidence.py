@@ -18,9 +18,10 @@ from foreword.model import Signals
 
 # A similarity this many deviations above the background is as close as two texts about one thing get.
 _FAR_DEVIATIONS = 8.0
-# And this many above or below what is common says all that it can say.
-_FAR_BEYOND = 4.0
-_AS_COMMON = 0.5
+# Further than this below what is common is as far as can be; and this much above it says all that it can say: that the
+# matter was spoken of, not which memory answers.
+_FAR_BELOW, _WELL_ABOVE = 4.0, 1.0
+_AS_COMMON = _FAR_BELOW / (_FAR_BELOW + _WELL_ABOVE)
 # Terms that single a memory out this many times over leave nothing to chance.
 _MUCH_INFORMATION = 3.0
 # Fewer words in common than this are about the ask only when they are this share of it.
@@ -62,7 +63,7 @@ def features(signals: Signals) -> dict[str, float]:
 
 
 def _beyond_common(deviations: float) -> float:
-    return min(max(deviations / (2 * _FAR_BEYOND) + _AS_COMMON, 0.0), 1.0)
+    return min(max((deviations + _FAR_BELOW) / (_FAR_BELOW + _WELL_ABOVE), 0.0), 1.0)
 
 
 def gain(signals: Signals) -> float:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypedDict
 from urllib.parse import quote
 
 from foreword.errors import BadInput
 from foreword.hosts.observation import observation
 from foreword.model import Kind, Origin
+from foreword.values import dataclass
 
 # Claude Code puts a longer text into a file and shows its first 2 KB: half a frame.
 MOST_CHARS = 10_000

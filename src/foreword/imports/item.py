@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from foreword.errors import BadInput
 from foreword.hosts import Request, understand
 from foreword.model import Audience, Event, Kind, Origin
+from foreword.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from foreword.errors import BadInput
+from foreword.values import dataclass
 
 # A transcript may hold an image; nothing that is worth keeping is longer.
 _LONGEST_BYTES = 64 * 1024 * 1024

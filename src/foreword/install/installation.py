@@ -19,7 +19,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from dataclasses import replace as changed_in
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +28,7 @@ from typing import Any
 from foreword.errors import HostError
 from foreword.files import checksum, make_private, replace_file, sweep
 from foreword.install import json5, toml
+from foreword.values import dataclass
 
 _RECORD = "installed.json"
 # Below Foreword's home: what is kept of all installs.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from foreword.install.check import Check
 from foreword.install.installation import Change, Put, whole
+from foreword.values import dataclass
 
 PLUGINS = Path(__file__).with_name("plugins")
 

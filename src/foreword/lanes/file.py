@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from foreword.errors import LaneError
 from foreword.lanes import folder
 from foreword.model import frames
+from foreword.values import dataclass
 
 _NAMES = ("FOREWORD.md", "ETHOS_CONTEXT.md")
 _IGNORE_FILE = ".gitignore"

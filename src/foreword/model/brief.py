@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from foreword.model.memory import Memory
+from foreword.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,28 @@ class Signals:
     brevity: float = 0.0
     dated: float = 0.5
     few: float = 0.0
+
+    def with_density(self, density: float) -> Signals:
+        """Not by dataclasses.replace, which looks at each field by name: recall does this for every candidate."""
+        return Signals(
+            self.coverage,
+            density,
+            self.kin,
+            self.context,
+            self.matched,
+            self.information,
+            self.asked,
+            self.present,
+            self.lead,
+            self.similarity,
+            self.ahead,
+            self.company,
+            self.names,
+            self.by_person,
+            self.brevity,
+            self.dated,
+            self.few,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum, StrEnum
 
 from foreword.errors import BadInput
+from foreword.values import dataclass
 
 MEMORY_PREFIX = "m"
 

@@ -7,9 +7,9 @@ import hashlib
 import posixpath
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from foreword.patterns import lazy
+from foreword.values import dataclass
 
 SUFFIXES = (".md", ".markdown")
 _LONGEST = 60

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from foreword.model.memory import Audience, Kind, Origin
+from foreword.values import dataclass
 
 
 class SessionKind(StrEnum):

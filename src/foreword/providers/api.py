@@ -10,11 +10,11 @@ import socket
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from foreword.errors import BadSettings, ProviderError
+from foreword.values import dataclass
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from foreword.errors import BadSettings
+from foreword.values import dataclass
 
 PROVIDERS = ("none", "ollama", "openai")
 

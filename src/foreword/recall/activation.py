@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -19,6 +18,7 @@ from foreword.recall.dates import DAYS, MONTHS
 from foreword.recall.kin import is_common
 from foreword.recall.words import IDENTIFIER, names_in, stem, whole_term, word_hash
 from foreword.store import View
+from foreword.values import dataclass
 
 _MOST_SOURCES = 3
 _MOST_WORDS = 24

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from foreword.patterns import lazy
+from foreword.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

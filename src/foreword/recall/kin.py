@@ -4,7 +4,7 @@ stems; `tools/distil.py` makes it."""
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ class Kin(NamedTuple):
     """The words like one word, least alike first, `likeness` below SAME; and in which share of ordinary messages the
     word itself stands."""
 
-    hashes: list[int]
+    hashes: NDArray[np.uint32]
     likeness: list[int]
     usual: float
 
@@ -33,7 +33,7 @@ class _Table(NamedTuple):
     usual: NDArray[np.float32]
 
 
-NO_KIN = Kin([], [], 0.0)
+NO_KIN = Kin(np.empty(0, np.uint32), [], 0.0)
 
 
 @cache
@@ -49,10 +49,12 @@ def is_common(word_hash: int) -> bool:
     return place < len(table.words) and int(table.words[place]) == word_hash
 
 
+# Much of an ask is in the next one.
+@lru_cache(maxsize=2048)
 def kin_of(word_hash: int) -> Kin:
     table = _table()
     place = int(table.words.searchsorted(np.uint32(word_hash)))
     if place == len(table.words) or table.words[place] != word_hash:
         return NO_KIN
     run = slice(int(table.starts[place]), int(table.starts[place + 1]))
-    return Kin(table.words[table.kin[run]].tolist(), table.likeness[run].tolist(), float(table.usual[place]))
+    return Kin(table.words[table.kin[run]], table.likeness[run].tolist(), float(table.usual[place]))

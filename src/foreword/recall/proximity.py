@@ -17,9 +17,13 @@ def density(text: str, terms: Sequence[tuple[str, float]]) -> float:
     if not total:
         return 0.0
     folded = text[:_MAX_READ].lower()
-    places = sorted(
-        (place, number) for number, (term, _) in enumerate(terms) for place in _places(folded, _needle(term))
-    )
+    places: list[tuple[int, int]] = []
+    for number, (term, _) in enumerate(terms):
+        # Stemming turns a last y into i: "ferri" stands in no text, "ferr" does.
+        needle = term[:-1] if len(term) > 3 and term.endswith("i") else term
+        if needle in folded:
+            places += [(place, number) for place in _places(folded, needle)]
+    places.sort()
     best = current = 0.0
     held = [0] * len(terms)
     start = 0
@@ -35,11 +39,6 @@ def density(text: str, terms: Sequence[tuple[str, float]]) -> float:
             start += 1
         best = max(best, current)
     return min(best / total, 1.0)
-
-
-def _needle(term: str) -> str:
-    # Stemming turns a last y into i: "ferri" stands in no text, "ferr" does.
-    return term[:-1] if len(term) > 3 and term.endswith("i") else term
 
 
 def _places(text: str, needle: str) -> list[int]:

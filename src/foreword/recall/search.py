@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import field
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,8 @@ from foreword.recall.fusion import Field, Hit, Recipe, beginnings, rank
 from foreword.recall.kin import NO_KIN, SAME, kin_of
 from foreword.recall.themes import common_to
 from foreword.recall.words import PLAIN_WEIGHT, Term, ask_terms
-from foreword.store import Floats, Nearest, Slots, View
+from foreword.store import Floats, Nearest, Postings, Slots, View
+from foreword.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,6 @@ class Query:
         return not self.terms
 
 
-# Bits of one mask say which terms a memory holds; 64 at most.
 _MAX_TERMS = 48
 _K1 = 0.9
 _B = 0.4
@@ -81,18 +81,17 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
         return []
     words = _words(query.terms, view, settings.max_postings)
     # By kin much is a little alike: only what comes near the best is worth a look.
-    by_kin = _top(words.kin, _KIN_POOL, above=_NEAR_BEST * float(words.kin.max()))
-    pool = _distinct(np.concatenate((_top(words.scores, _WORD_POOL), by_kin)))
+    by_kin = _top(words.kin, _KIN_POOL, above=_NEAR_BEST * float(np.maximum.reduce(words.kin)))
+    pools: list[NDArray[np.integer]] = [_top(words.scores, _WORD_POOL), by_kin]
     mean = deviation = 0.0
     if query.vector is not None:
         nearest = view.nearest(query.vector, model=query.model, limit=_VECTOR_POOL)
         mean, deviation = _background(nearest, view.size)
-        pool = _distinct(np.concatenate((pool, nearest.slots.astype(np.int64))))
+        pools.append(nearest.slots)
+    pool: Slots = np.concatenate(pools, dtype=np.int32, casting="same_kind")
     if not len(pool):
         return []
-    facts = view.facts(pool.astype(np.int32))
-    ring: NDArray[np.int64] = np.concatenate((pool, facts.before, facts.after))
-    slots: Slots = _distinct(ring[ring >= 0]).astype(np.int32)
+    slots = _distinct(np.concatenate((pool, view.neighbours(pool))))
     similarity = (
         view.similarity(query.vector, slots, model=query.model)
         if query.vector is not None
@@ -101,11 +100,10 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
     found = Field(
         slots=slots,
         facts=view.facts(slots),
-        words=words.scores[slots],
-        held=words.held[slots],
-        likeness=words.likeness[:, slots],
-        kin=words.kin[slots],
-        said=np.isin(slots, words.said, assume_unique=True),
+        words=words.scores.take(slots),
+        likeness=words.likeness.take(slots, axis=1),
+        kin=words.kin.take(slots),
+        said=np.isin(slots, words.said, assume_unique=True) if len(words.said) else None,
         similarity=similarity,
         mean=mean,
         deviation=deviation,
@@ -123,13 +121,12 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """By slot: BM25, the kin lane's score, and which terms a memory holds; by term and slot: how like the memory's
-    closest word is to the term. `present` are the terms that occur at all, `said` the memories of the one person whom
-    the ask names."""
+    """By slot: BM25, and the kin lane's score; by term and slot: how like the memory's closest word is to the term,
+    SAME where it is the term. `present` are the terms that occur at all, `said` the memories of the one person whom the
+    ask names."""
 
     scores: Floats
     kin: Floats
-    held: NDArray[Any]
     likeness: NDArray[np.uint8]
     rarity: Floats
     present: NDArray[np.bool_]
@@ -141,52 +138,77 @@ def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
     budget lasts; the rarest word is always read, however long its list."""
     relations = [kin_of(term.hash) if term.weight >= PLAIN_WEIGHT else NO_KIN for term in terms]
     own = view.postings([term.hash for term in terms])
-    others = view.holders([term.said_by for term in terms] + [one for kin in relations for one in kin.hashes])
-    speakers, of_kin = others[: len(terms)], iter(others[len(terms) :])
-    frequency = np.array([len(posting.slots) for posting in own], np.float32)
+    others = view.holders(
+        np.concatenate((np.array([term.said_by for term in terms], np.uint32), *(kin.hashes for kin in relations)))
+    )
+    sizes = [len(posting.slots) for posting in own]
+    frequency = np.array(sizes, np.float32)
     weight = np.array([term.weight for term in terms], np.float32)
     size = view.size + _UNSEEN
     usual = frequency + _UNSEEN * np.array([kin.usual for kin in relations], np.float32)
     holding = np.maximum(usual, (frequency - 1) * (size / (view.size + _TELLING)))
     rarity = (np.log1p((size - holding + 0.5) / (holding + 0.5)) * weight).astype(np.float32)
-    scores, kin_scores = np.zeros(view.span, np.float32), np.zeros(view.span, np.float32)
-    held: NDArray[Any] = np.zeros(view.span, np.uint32 if len(terms) <= 32 else np.uint64)
-    likeness = np.zeros((len(terms), view.span), np.uint8)
     left = max_postings
-    mean_length = max(view.mean_length, 1.0)
     most = max(_KIN_SHARE * view.size, _KIN_FEW)
-    read: set[int] = set()
-    for place in np.argsort(frequency, kind="stable").tolist():
-        posting = own[place]
-        if not len(posting.slots):
+    read: list[int] = []
+    for place in sorted(range(len(own)), key=sizes.__getitem__):
+        if not sizes[place]:
             continue
-        if len(posting.slots) > left and left < max_postings:
+        if sizes[place] > left and left < max_postings:
             break
-        left -= len(posting.slots)
-        read.add(place)
-        counts = posting.counts.astype(np.float32)
-        norm = _K1 * (1 - _B + _B / mean_length * posting.lengths.astype(np.float32))
-        scores[posting.slots] += rarity[place] * (_K1 + 1) * counts / (counts + norm)
-        held[posting.slots] |= held.dtype.type(1 << place)
+        left -= sizes[place]
+        read.append(place)
+    scores = _bm25([own[place] for place in read], rarity.take(read), view)
+    # By term, the words that are like it and the word itself. The most alike come last and stay, where a memory holds
+    # several of them.
+    lists: list[Slots] = []
+    alike: list[int] = []
+    many: list[int] = []
+    rows: list[int] = []
+    found = zip(others, map(len, others), strict=True)
+    speakers = [slots for slots, _ in islice(found, len(terms))]
     for place, kin in enumerate(relations):
-        lists, alike = [], []
-        for like in kin.likeness:
-            slots = next(of_kin)
-            if 0 < len(slots) <= min(left, most):
-                left -= len(slots)
+        for like, (slots, length) in zip(kin.likeness, found, strict=False):
+            if 0 < length <= left and length <= most:
+                left -= length
                 lists.append(slots)
                 alike.append(like)
+                many.append(length)
         if place in read:
             lists.append(own[place].slots)
             alike.append(SAME)
-        if not lists:
-            continue
-        # The most alike come last and stay, where a memory holds several; each is counted once all the same.
-        touched = np.concatenate(lists)
-        row = likeness[place]
-        row[touched] = np.repeat(np.array(alike, np.uint8), [len(slots) for slots in lists])
-        kin_scores[touched] += rarity[place] / SAME * row[touched]
-    return _Words(scores, kin_scores, held, likeness, rarity, frequency > 0, _said(speakers))
+            many.append(sizes[place])
+        rows += [place] * (len(lists) - len(rows))
+    likeness = np.zeros((len(terms), view.span), np.uint8)
+    kin_scores = np.zeros(view.span, np.float32)
+    if lists:
+        touched = np.concatenate(lists, dtype=np.intp)
+        touched += (np.array(rows) * view.span).repeat(many)
+        likeness.reshape(-1)[touched] = np.array(alike, np.uint8).repeat(many)
+        part = np.empty(view.span, np.float32)
+        for row, share in zip(likeness, rarity / SAME, strict=True):
+            np.multiply(row, share, out=part)
+            kin_scores += part
+    return _Words(scores, kin_scores, likeness, rarity, frequency > 0, _said(speakers))
+
+
+def _bm25(postings: Sequence[Postings], rarity: Floats, view: View) -> Floats:
+    """By slot; `rarity` is that of each posting's word."""
+    scores = np.zeros(view.span, np.float32)
+    if not postings:
+        return scores
+    sizes = [len(one.slots) for one in postings]
+    slots = np.concatenate([one.slots for one in postings], dtype=np.intp)
+    counts = np.concatenate([one.counts for one in postings], dtype=np.float32)
+    lengths = np.concatenate([one.lengths for one in postings], dtype=np.float32, casting="same_kind")
+    norm = _K1 * (1 - _B + _B / max(view.mean_length, 1.0) * lengths)
+    points = (rarity * (_K1 + 1)).repeat(sizes) * counts / (counts + norm)
+    start = 0
+    for size in sizes:
+        here = slots[start : start + size]
+        scores[here] += points[start : start + size]
+        start += size
+    return scores
 
 
 def _said(speakers: Sequence[Slots]) -> Slots:
@@ -206,23 +228,23 @@ def _background(nearest: Nearest, size: int) -> tuple[float, float]:
     return mean, max(square / total - mean**2, 1e-6) ** 0.5
 
 
-def _distinct(slots: NDArray[np.int64]) -> NDArray[np.int64]:
+def _distinct(slots: Slots) -> Slots:
     """Each slot once, ascending. Not np.unique: its first call imports numpy.ma, as long as several asks take."""
     slots = np.sort(slots)
-    return slots[beginnings(slots)]
+    return slots.take(beginnings(slots))
 
 
 def _top(scores: Floats, limit: int, *, above: float = 0.0) -> NDArray[np.int64]:
     # Of a comparison, not of the scores: numpy looks through booleans several times faster.
-    touched = np.flatnonzero(scores > above)
+    touched = (scores > above).nonzero()[0]
     if len(touched) <= limit:
         return touched
-    found = scores[touched]
+    found = scores.take(touched)
     # Most are far from the top: a sample tells below which score nobody of the first `limit` can be.
     sample = found[::_SAMPLED]
     likely = 3 * limit // _SAMPLED
     if len(sample) > 2 * likely:
-        worth = np.flatnonzero(found >= np.partition(sample, len(sample) - likely)[len(sample) - likely])
+        worth = (found >= np.partition(sample, len(sample) - likely)[len(sample) - likely]).nonzero()[0]
         if len(worth) > limit:
-            touched, found = touched[worth], found[worth]
-    return touched[np.argpartition(found, len(found) - limit)[-limit:]]
+            touched, found = touched.take(worth), found.take(worth)
+    return touched.take(found.argpartition(len(found) - limit)[-limit:])

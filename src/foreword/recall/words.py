@@ -8,7 +8,6 @@ import threading
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from foreword.model import Memory
 from foreword.patterns import lazy
+from foreword.values import dataclass
 
 # A run of letters and digits, with the joints of identifiers, paths, addresses and versions inside it.
 _CHUNK = re.compile(r"[^\W_]+(?:[_./\\:@#'’+&-]+[^\W_]+)*(?:\+\+|#)?")

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 
 from foreword.model import Event, Kind, content_hash, strip_frames
 from foreword.patterns import lazy
+from foreword.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from foreword.errors import BadInput, TooLarge
 from foreword.model import Audience, Event, Kind, Memory, Origin, SessionClass, runs_of
 from foreword.record.guard import GuardSettings, admit
 from foreword.record.redaction import redact
+from foreword.values import dataclass
 
 _MAX_FIELD_CHARS = 2_000
 _MAX_LIST_ITEMS = 200

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from foreword.patterns import lazy
+from foreword.values import dataclass
 
 MAX_CHUNK_CHARS = 1200
 MAX_CHUNKS = 200

@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from foreword.patterns import lazy
+from foreword.values import dataclass
 
 _PRIVATE = "private"
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import translate
 from functools import lru_cache
 
@@ -15,6 +15,7 @@ from foreword.patterns import lazy
 from foreword.record import markdown
 from foreword.record.intake import clean
 from foreword.record.redaction import redact
+from foreword.values import dataclass
 
 # How notes are understood: when this grows, every file of every vault is read again.
 READING = 1

@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from foreword.record import redact
 from foreword.rollout import probes
 from foreword.settings import Loaded
 from foreword.upkeep import COMPACT, SOUL, TOOLS, Upkeep
+from foreword.values import dataclass
 
 # Below Foreword's home.
 FOLDER = "rollout"

@@ -6,12 +6,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from foreword.bootstrap import facts, read, without_secrets
 from foreword.record import redact
 from foreword.upkeep import COMPACT
+from foreword.values import dataclass
 
 WANTED = 3
 # How far down a list of results an agent reads.

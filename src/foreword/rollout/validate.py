@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from foreword.record import redact
 from foreword.rollout import probes
 from foreword.rollout.phases import MEMORY, Rollout
 from foreword.upkeep import COMPACT, SOUL, TOOLS, Upkeep
+from foreword.values import dataclass
 
 MOST_TOKENS = 500
 _APPLY = "`foreword rollout apply`"

@@ -12,10 +12,10 @@ import stat
 from binascii import crc32
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from foreword.errors import DaemonError
+from foreword.values import dataclass
 
 # What the kernel takes as the path of a Unix socket: 108 bytes on Linux, 104 on macOS, with the NUL that ends it.
 _LONGEST_PATH = 100

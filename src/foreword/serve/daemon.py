@@ -7,6 +7,7 @@ more requests, finishes those it has taken, and leaves nothing but its log.
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import stat
 import sys
@@ -61,6 +62,8 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     # Threads of numpy's own do not pay for vectors of this size, and waking them falls on somebody's turn.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Nothing of what is loaded now is garbage; `Doors` begins to look for it when it is warm.
+    gc.disable()
     # Clients may wait at the socket from here on, and whoever lost the race for the lock is gone already: what takes
     # long to load comes after it.
     import asyncio

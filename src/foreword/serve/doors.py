@@ -17,7 +17,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -31,6 +30,7 @@ from foreword.serve.http import Check, Connections, Refused, Request, Response
 from foreword.serve.room import Room
 from foreword.serve.trail import Log, note_failure
 from foreword.serve.watcher import Watcher
+from foreword.serve.workers import Workers
 
 # Each has a connection of its own to the store, and only one at a time reads the index: more would not be quicker.
 _WORKERS = 4
@@ -44,6 +44,8 @@ _HEARD_AFTER_S = 0.004
 _MOST_BY_PORT = 64
 _LOOK_AROUND_S = 10.0
 _TOLD_AT_ONCE = 5
+# One that tells of a change is looked for like an ask: who asks meanwhile waits for no more than a few.
+_WEIGHED_AT_ONCE = 8
 _LONGEST_MS = 3_600_000.0
 _Done = TypeVar("_Done")
 
@@ -53,7 +55,7 @@ class Doors:
         self._here = here
         self._log = log
         self._room = Room(environ)
-        self._workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="foreword")
+        self._workers = Workers(_WORKERS)
         self._servers: list[asyncio.Server] = []
         self._connections: list[Connections] = []
         self._started = time.time()
@@ -124,7 +126,8 @@ class Doors:
             while left and not self._waiting and not self._ending.is_set():
                 with self._room.engine() as engine:
                     by_writer = engine.settings.summary.by_writer
-                    left = engine.summarise(limit=1 if by_writer else _TOLD_AT_ONCE) + engine.weigh()
+                    left = engine.summarise(limit=1 if by_writer else _TOLD_AT_ONCE)
+                    left += engine.weigh(limit=_WEIGHED_AT_ONCE)
                     if not left and (gone := engine.retire().memories):
                         self._log.say(f"{gone:,} memories were forgotten because the settings keep them no longer")
         except Exception as error:  # noqa: BLE001 - nobody waits for it: it is told here or nowhere
@@ -136,6 +139,7 @@ class Doors:
         # What was loaded stays; looking through it for garbage again and again would fall on somebody's turn.
         gc.collect()
         gc.freeze()
+        gc.enable()
 
     def _read_the_index(self) -> None:
         try:
@@ -244,7 +248,8 @@ class Doors:
             hooks.record(answered.later, ask, note)
             self._catch_up()
 
-        return Response(200, answered.said.encode("utf-8", "replace"), kind, partial(self._later, afterwards))
+        after = partial(self._later, afterwards) if answered.meant else None
+        return Response(200, answered.said.encode("utf-8", "replace"), kind, after)
 
     def _catch_up(self) -> None:
         """Unless others wait: then the next of them does it."""

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from foreword.errors import BadInput, ForewordError
 from foreword.hosts import understand
+from foreword.values import dataclass
 
 # Answers a wire request.
 Ask = Callable[[Mapping[str, Any]], Mapping[str, Any]]
@@ -21,10 +21,12 @@ Note = Callable[[str], None]
 @dataclass(frozen=True, slots=True)
 class Answered:
     """What the host reads, "" for nothing, and what is recorded once it has it: a prompt need not be on the disk before
-    the model may see it. What is only recorded is recorded before the host is answered."""
+    the model may see it. What is only recorded is recorded before the host is answered. Whether it `meant` anything:
+    after an event that asks and records nothing there is nothing to catch up with."""
 
     said: str = ""
     later: tuple[Mapping[str, Any], ...] = ()
+    meant: bool = True
 
 
 def answer(host: str, event: str, body: bytes, ask: Ask, note: Note) -> Answered:
@@ -35,12 +37,12 @@ def answer(host: str, event: str, body: bytes, ask: Ask, note: Note) -> Answered
         if answers:
             return Answered(hook.reply(answers), tuple(hook.records))
         record(hook.records, ask, note)
-        return Answered(hook.reply(answers))
+        return Answered(hook.reply(answers), meant=bool(hook.records))
     except ForewordError as error:
         note(str(error))
     except Exception as error:  # noqa: BLE001 - a door: a hook must never break its host
         note(f"Foreword failed inside ({type(error).__name__}).")
-    return Answered()
+    return Answered(meant=False)
 
 
 def record(requests: Iterable[Mapping[str, Any]], ask: Ask, note: Note) -> None:

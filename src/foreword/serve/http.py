@@ -6,12 +6,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import h11
 
 from foreword.serve.address import MAX_BODY_BYTES
+from foreword.values import dataclass
 
 _MAX_HEAD_BYTES = 16_384
 _READ_BYTES = 65_536

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from foreword.engine import Foreword
 from foreword.errors import ForewordError, StoreError
-from foreword.settings import PROJECT_FILE, config_file, load
+from foreword.settings import PROJECT_FILE, Loaded, config_file, load
 from foreword.store import FILE_NAME
 
 _TRY_AGAIN_AFTER_S = 1.0
@@ -41,8 +41,11 @@ class Room:
         self._config = str(config_file(environ))
         self._free = threading.Condition()
         self._held: _Held | None = None
+        # Read once for whoever asks first; before they are read, as in `_open`.
+        stamp = _stamp(self._config)
+        self._read: tuple[_Stamp, Loaded] | None = (stamp, load(environ=environ))
         # As they were when an engine was last opened; read without the lock, which is held while one is.
-        self.settings = load(environ=environ).settings
+        self.settings = self._read[1].settings
         self._failure: tuple[float, ForewordError] | None = None
 
     @contextmanager
@@ -94,7 +97,8 @@ class Room:
         try:
             # Before they are read: an edit in the meantime must not be taken for the one that was read.
             settings = _stamp(self._config)
-            loaded = load(environ=self._environ)
+            read, self._read = self._read, None
+            loaded = read[1] if read is not None and read[0] == settings else load(environ=self._environ)
             self.settings = loaded.settings
             engine = Foreword.open(settings=loaded)
             # What one that was killed left there is of a turn long past.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import plistlib
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from foreword.values import dataclass
 
 _NAME = "foreword"
 _LABEL = "foreword.daemon"

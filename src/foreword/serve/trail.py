@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from foreword.values import dataclass
 
 _LARGEST_BYTES = 1_000_000
 _LARGEST_FAILURES_BYTES = 64_000

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, NotRequired, Required, TypedDict
 
 from foreword.engine import Foreword
@@ -17,6 +16,7 @@ from foreword.errors import BadInput, ForewordError
 from foreword.model import Ask, Audience, Event, Kind, Origin
 from foreword.serve import documents, schema
 from foreword.serve.documents import BriefDocument, MemoryDocument, RecordedDocument, ResultDocument, SessionDocument
+from foreword.values import dataclass
 
 VERSION = 1
 _ENVELOPE = ("version", "action", "payload")

@@ -10,11 +10,12 @@ import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from foreword.errors import StoreBusy, StoreDamaged, StoreError, StoreUnwritable
 from foreword.store import migrations
+from foreword.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

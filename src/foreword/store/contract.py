@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foreword.model import Audience, Feedback, Kind, Memory, Scope, Session
+from foreword.values import dataclass
 
 Slots = NDArray[np.int32]
 Floats = NDArray[np.float32]
+Words = Sequence[int] | NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +92,9 @@ class View(Protocol):
     def slots(self, rows: Sequence[int]) -> Slots:
         """Where these memories are; the ones that the view may not see are left out."""
 
-    def postings(self, words: Sequence[int]) -> list[Postings]: ...
+    def postings(self, words: Words) -> list[Postings]: ...
 
-    def holders(self, words: Sequence[int]) -> list[Slots]:
+    def holders(self, words: Words) -> list[Slots]:
         """Where each word occurs, and nothing more about it."""
 
     def nearest(self, vector: Floats, *, model: str, limit: int) -> Nearest: ...
@@ -101,6 +103,9 @@ class View(Protocol):
         """The closest vector of each slot, 0 where it has none of this model."""
 
     def facts(self, slots: Slots) -> Facts: ...
+
+    def neighbours(self, slots: Slots) -> Slots:
+        """What was said right before and right after these, in any order, some of it perhaps more than once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +330,8 @@ class Store(Protocol):
         block_hash: str = "",
         wait_ms: float | None = None,
     ) -> int:
-        """End a turn in one transaction: what was given (row, content hash), and its receipt. Returns its number.
+        """End a turn in one transaction: what was given (row, content hash), and its receipt, without what was
+        forgotten since the turn's mark. Returns its number.
         Raises StoreBusy when the store could not be written within `wait_ms`."""
 
     def unchanged(self, since: Mark, scope: Scope) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import compress
 from typing import Any
 
@@ -16,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foreword.model import Audience, Origin, Scope
-from foreword.store.contract import Facts, Floats, Nearest, Postings, Slots
+from foreword.store.contract import Facts, Floats, Nearest, Postings, Slots, Words
+from foreword.values import dataclass
 
 NO_SLOT = -1
 # How many more candidates the bit codes propose than are asked for, before exact similarity decides.
@@ -29,6 +29,12 @@ _SAMPLED = 16
 _ROWS_AT_ONCE = 512
 _READ_AT_ONCE = 50_000
 _BY_PERSON = frozenset(origin.value for origin in Origin if origin.said_by_a_person)
+# What is different when there is anything to read: something taken away (the first two), or something new.
+MOMENT = (
+    "SELECT (SELECT value FROM counter WHERE name = 'forgets'),"
+    " (SELECT value FROM counter WHERE name = 'vector_drops'), (SELECT max(row) FROM memory),"
+    " (SELECT max(row) FROM vector), (SELECT max(number) FROM superseded)"
+)
 _EMPTY = Postings(np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0, np.int32))
 
 
@@ -110,10 +116,11 @@ class _Segment:
         if not len(self.words):
             return []
         # Keys of the array's own type, or numpy converts the whole array on every call.
-        places = np.minimum(self.words.searchsorted(words), len(self.words) - 1)
-        known = np.flatnonzero(self.words[places] == words)
-        places = places[known]
-        return list(zip(known.tolist(), self.starts[places].tolist(), self.starts[places + 1].tolist(), strict=True))
+        places = self.words.searchsorted(words)
+        known = (self.words.take(places, mode="clip") == words).nonzero()[0]
+        places = places.take(known)
+        starts, ends = self.starts.take(places), self.starts.take(places + 1)
+        return list(zip(known.tolist(), starts.tolist(), ends.tolist(), strict=True))
 
 
 def _closest(distance: NDArray[np.uint16], wanted: int) -> NDArray[np.intp]:
@@ -126,6 +133,13 @@ def _closest(distance: NDArray[np.uint16], wanted: int) -> NDArray[np.intp]:
         if len(found) >= wanted:
             return found
     return np.flatnonzero(distance <= np.searchsorted(np.cumsum(np.bincount(distance)), wanted))
+
+
+def _spread(values: Floats) -> tuple[float, float]:
+    """Mean and deviation. numpy's own are written in Python, and look at many cases first."""
+    mean = np.float32(float(np.add.reduce(values)) / len(values))
+    apart = values - mean
+    return float(mean), float(np.sqrt(np.float32(float(np.add.reduce(apart * apart)) / len(values))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +166,8 @@ class _Space:
         self._scratch = np.empty(0, np.uint64)
         self._first = np.full(0, NO_SLOT, np.int32)
         self._parts = np.zeros(0, np.int32)
+        # Whether every memory has one vector at most.
+        self._whole = True
 
     def extend(self, owners: Slots, blobs: Sequence[bytes], span: int) -> None:
         raw = np.frombuffer(b"".join(blobs), np.uint8).reshape(len(blobs), 4 + self.dims)
@@ -162,14 +178,19 @@ class _Space:
         self._owners.extend(owners)
         for lane, bits in zip(self._lanes, self._bits(values > 0).T, strict=True):
             lane.extend(bits)
+        self.cover(span)
+        # The parts of one memory are written in one transaction, so they stand side by side.
+        unique, first, parts = np.unique(owners, return_index=True, return_counts=True)
+        self._whole = self._whole and int(parts.max()) == 1 and int(self._first[unique].max()) == NO_SLOT
+        self._first[unique] = first + start
+        self._parts[unique] = parts
+
+    def cover(self, span: int) -> None:
+        """From now on memories up to here may be asked for, though they may have no vector."""
         if span > len(self._first):
             more = max(span, 2 * len(self._first)) - len(self._first)
             self._first = np.concatenate((self._first, np.full(more, NO_SLOT, np.int32)))
             self._parts = np.concatenate((self._parts, np.zeros(more, np.int32)))
-        # The parts of one memory are written in one transaction, so they stand side by side.
-        unique, first, parts = np.unique(owners, return_index=True, return_counts=True)
-        self._first[unique] = first + start
-        self._parts[unique] = parts
 
     def _bits(self, positive: NDArray[np.bool_]) -> NDArray[np.uint64]:
         if self.dims % 64:
@@ -199,33 +220,38 @@ class _Space:
         proposed = _closest(distance, wanted)
         if seen.places is not None:
             proposed = seen.places[proposed]
-        owners: Slots = self._owners.values
         similarity = self._exact(vector, proposed)
-        # One memory, its closest part: with the best parts first, the first place of a slot is its best.
-        order = np.argsort(-similarity, kind="stable")
-        ordered = owners[proposed[order]]
-        by_owner = np.argsort(ordered, kind="stable")
-        ordered = ordered[by_owner]
-        first = by_owner[np.append(True, ordered[1:] != ordered[:-1])]
-        best = order[np.sort(first)[:limit]]
-        background = seen.sample @ vector
-        return Nearest(owners[proposed[best]], similarity[best], float(background.mean()), float(background.std()))
+        owners: Slots = self._owners.values.take(proposed)
+        order = (-similarity).argsort(kind="stable")
+        if not self._whole:
+            # One memory, its closest part: with the best parts first, the first place of a slot is its best.
+            ordered = owners.take(order)
+            by_owner = ordered.argsort(kind="stable")
+            ordered = ordered.take(by_owner)
+            order = order.take(np.sort(by_owner[np.append(True, ordered[1:] != ordered[:-1])]))
+        best = order[:limit]
+        mean, deviation = _spread(seen.sample @ vector)
+        return Nearest(owners.take(best), similarity.take(best), mean, deviation)
 
     def similarity(self, vector: Floats, slots: Slots) -> Floats:
+        if not len(slots):
+            return np.zeros(0, np.float32)
+        first = self._first.take(slots)
+        if self._whole and int(np.minimum.reduce(first)) != NO_SLOT:
+            return self._exact(vector, first)
         result = np.zeros(len(slots), np.float32)
-        known = np.flatnonzero(slots < len(self._first))
-        known = known[self._first[slots[known]] != NO_SLOT]
+        known = (first != NO_SLOT).nonzero()[0]
         if not len(known):
             return result
-        parts = self._parts[slots[known]]
+        first, parts = first.take(known), self._parts.take(slots.take(known))
         starts = np.concatenate(([0], np.cumsum(parts)[:-1]))
-        each = np.repeat(self._first[slots[known]] - starts, parts) + np.arange(parts.sum())
+        each = (first - starts).repeat(parts) + np.arange(parts.sum())
         result[known] = np.maximum.reduceat(self._exact(vector, each), starts)
         return result
 
     def _exact(self, vector: Floats, places: NDArray[np.integer]) -> Floats:
-        values = self._values.values[places].astype(np.float32)
-        scales: Floats = self._scales.values[places]
+        values = self._values.values.take(places, axis=0).astype(np.float32)
+        scales: Floats = self._scales.values.take(places)
         return np.asarray((values @ vector) * scales, np.float32)
 
     def _unpacked(self, places: NDArray[np.integer]) -> Floats:
@@ -255,7 +281,9 @@ class Index:
         self._segments: list[_Segment] = []
         self._spaces: dict[str, _Space] = {}
         self._views: dict[Scope, IndexView] = {}
-        self.stamp: tuple[int, int] = (-1, -1)
+        # As of when all is read; and of which model's vectors.
+        self.moment: tuple[int | None, ...] = ()
+        self._vectors_of: dict[str, tuple[int | None, ...]] = {}
 
     @property
     def span(self) -> int:
@@ -265,11 +293,12 @@ class Index:
     def last_row(self) -> int:
         return int(self._row.values[-1]) if self.span else 0
 
-    def refresh(self, connection: sqlite3.Connection) -> None:
+    def refresh(self, connection: sqlite3.Connection, moment: tuple[int | None, ...]) -> None:
         """Read the memories that were written since the last time, and mask those that were superseded."""
         while self._read_new(connection) == _READ_AT_ONCE:
             continue
         self._mask_superseded(connection)
+        self.moment = moment
 
     def _mask_superseded(self, connection: sqlite3.Connection) -> None:
         if self._superseded is None:
@@ -311,7 +340,7 @@ class Index:
         self._alive.extend(np.ones(len(number), np.bool_))
         for column, texts in ((self._circle, circle), (self._agent, agent), (self._project, project)):
             column.extend(np.array(self._codes(texts), np.int32))
-        self._link(first, session)
+        self._link(first, self._session.values[first:])
         self._add_words(first, words)
         self._views.clear()
         return len(number)
@@ -320,18 +349,26 @@ class Index:
         names = self._names
         return [names.setdefault(text, len(names)) for text in texts]
 
-    def _link(self, first: int, sessions: Sequence[int]) -> None:
+    def _link(self, first: int, sessions: NDArray[np.int32]) -> None:
+        """Each memory with the one before and the one after it in its session."""
         before = np.full(len(sessions), NO_SLOT, np.int32)
-        self._after.extend(np.full(len(sessions), NO_SLOT, np.int32))
+        self._after.extend(before)
         after = self._after.values
-        for slot, session in enumerate(sessions, first):
-            if session < 0:
-                continue
-            previous = self._last_of_session.get(session, NO_SLOT)
-            if previous != NO_SLOT:
-                before[slot - first] = previous
-                after[previous] = slot
-            self._last_of_session[session] = slot
+        order = np.argsort(sessions, kind="stable")
+        order = order[np.searchsorted(sessions[order], 0) :]  # those of no session stand before all others
+        together = sessions[order[1:]] == sessions[order[:-1]]
+        slots = (order + first).astype(np.int32)
+        before[order[1:][together]] = slots[:-1][together]
+        after[slots[:-1][together]] = slots[1:][together]
+        opens, closes = np.append(True, ~together), np.append(~together, True)
+        if len(order):
+            known = self._last_of_session
+            for session, slot in zip(sessions[order[opens]].tolist(), slots[opens].tolist(), strict=True):
+                previous = known.get(session, NO_SLOT)
+                if previous != NO_SLOT:
+                    before[slot - first] = previous
+                    after[previous] = slot
+            known.update(zip(sessions[order[closes]].tolist(), slots[closes].tolist(), strict=True))
         self._before.extend(before)
 
     def _add_words(self, first: int, blobs: Sequence[bytes]) -> None:
@@ -347,8 +384,12 @@ class Index:
 
     def space(self, model: str, connection: sqlite3.Connection) -> _Space | None:
         """The vectors of one model, read when first asked for: an ask that words alone answer never loads them."""
-        while self._read_vectors(model, connection) == _READ_AT_ONCE:
-            continue
+        if self._vectors_of.get(model) != self.moment:
+            while self._read_vectors(model, connection) == _READ_AT_ONCE:
+                continue
+            self._vectors_of[model] = self.moment
+            if model in self._spaces:
+                self._spaces[model].cover(self.span)
         return self._spaces.get(model)
 
     def _read_vectors(self, model: str, connection: sqlite3.Connection) -> int:
@@ -356,7 +397,9 @@ class Index:
         space = self._spaces.get(model)
         rows, memories, blobs = _columns(
             connection.execute(
-                "SELECT row, memory, data FROM vector WHERE model = ? AND row > ? AND memory <= ? ORDER BY row LIMIT ?",
+                # By row and not by model: all but a few are of the one that is asked for.
+                "SELECT row, memory, data FROM vector WHERE +model = ? AND row > ? AND memory <= ?"
+                " ORDER BY row LIMIT ?",
                 (model, space.last_row if space else 0, self.last_row, _READ_AT_ONCE),
             )
         )
@@ -427,33 +470,36 @@ class IndexView:
         slots, wanted = slots[inside], wanted[inside]
         return np.asarray(slots[(known[slots] == wanted) & self._mask[slots]], np.int32)
 
-    def postings(self, words: Sequence[int]) -> list[Postings]:
-        return [self._posting(found) if found else _EMPTY for found in self._runs(words)]
-
-    def holders(self, words: Sequence[int]) -> list[Slots]:
-        return [self._holders(found) if found else _EMPTY.slots for found in self._runs(words)]
-
-    def _runs(self, words: Sequence[int]) -> list[list[tuple[_Segment, int, int]]]:
-        """Of each word, the segments that hold it and where its run starts and ends in them."""
-        keys = np.array(words, np.uint32)
-        runs: list[list[tuple[_Segment, int, int]]] = [[] for _ in words]
+    def postings(self, words: Words) -> list[Postings]:
+        keys = np.asarray(words, np.uint32)
+        found: list[Postings] = [_EMPTY] * len(keys)
         for segment in self._index._segments:
             for word, start, end in segment.find(keys):
-                runs[word].append((segment, start, end))
-        return runs
+                slots, counts = segment.slots[start:end], segment.counts[start:end]
+                if (before := found[word]) is not _EMPTY:
+                    slots, counts = np.concatenate((before.slots, slots)), np.concatenate((before.counts, counts))
+                found[word] = Postings(slots, counts, _EMPTY.lengths)
+        return [self._seen_of(one) if one is not _EMPTY else one for one in found]
 
-    def _posting(self, found: Sequence[tuple[_Segment, int, int]]) -> Postings:
-        slots = np.concatenate([segment.slots[start:end] for segment, start, end in found])
-        counts = np.concatenate([segment.counts[start:end] for segment, start, end in found])
+    def _seen_of(self, found: Postings) -> Postings:
+        slots, counts = found.slots, found.counts
         if self.size != self.span:
-            keep = self._mask[slots]
+            keep = self._mask.take(slots)
             slots, counts = slots[keep], counts[keep]
-        return Postings(slots, counts, self._index._length.values[slots])
+        return Postings(slots, counts, self._index._length.values.take(slots))
 
-    def _holders(self, found: Sequence[tuple[_Segment, int, int]]) -> Slots:
-        runs = [segment.slots[start:end] for segment, start, end in found]
-        slots = runs[0] if len(runs) == 1 else np.concatenate(runs)
-        return slots if self.size == self.span else slots[self._mask[slots]]
+    def holders(self, words: Words) -> list[Slots]:
+        keys = np.asarray(words, np.uint32)
+        nobody = _EMPTY.slots
+        found = [nobody] * len(keys)
+        for segment in self._index._segments:
+            slots = segment.slots
+            for word, start, end in segment.find(keys):
+                before = found[word]
+                found[word] = slots[start:end] if before is nobody else np.concatenate((before, slots[start:end]))
+        if self.size == self.span:
+            return found
+        return [one if one is nobody else one[self._mask.take(one)] for one in found]
 
     def nearest(self, vector: Floats, *, model: str, limit: int) -> Nearest:
         space = self._index.space(model, self.connection)
@@ -482,16 +528,24 @@ class IndexView:
     def facts(self, slots: Slots) -> Facts:
         index = self._index
         return Facts(
-            row=index._row.values[slots],
-            session=index._session.values[slots],
-            length=index._length.values[slots],
-            at=index._at.values[slots],
-            by_person=index._by_person.values[slots],
-            before=self._seen(index._before.values[slots]),
-            after=self._seen(index._after.values[slots]),
+            row=index._row.values.take(slots),
+            session=index._session.values.take(slots),
+            length=index._length.values.take(slots),
+            at=index._at.values.take(slots),
+            by_person=index._by_person.values.take(slots),
+            before=self._seen(index._before.values.take(slots)),
+            after=self._seen(index._after.values.take(slots)),
         )
+
+    def neighbours(self, slots: Slots) -> Slots:
+        index = self._index
+        found = np.concatenate((index._before.values.take(slots), index._after.values.take(slots)))
+        found = self._seen(found)
+        return np.asarray(found[found != NO_SLOT], np.int32)
 
     def _seen(self, slots: Slots) -> Slots:
         """A neighbour that is out of scope is no neighbour."""
-        # NO_SLOT is -1 and reads the last element of the mask; the first condition makes that harmless.
-        return np.where((slots != NO_SLOT) & self._mask[slots], slots, NO_SLOT).astype(np.int32)
+        if self.size == self.span:
+            return slots
+        # NO_SLOT is -1 and reads the last element of the mask, which is harmless: it stays what it is.
+        return np.asarray(np.where(self._mask.take(slots), slots, NO_SLOT), np.int32)

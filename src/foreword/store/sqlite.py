@@ -14,19 +14,24 @@ from foreword.errors import StoreDamaged, StoreError
 from foreword.model import Audience, Feedback, Kind, Memory, Scope, Session
 from foreword.store.connection import FILE_NAME, Connections
 from foreword.store.contract import Census, Day, Draft, Floats, Forgotten, Frozen, LaneFile, Mark, Turn, Written
-from foreword.store.index import Index, IndexView, pack_vector, pack_words
+from foreword.store.index import MOMENT, Index, IndexView, pack_vector, pack_words
 from foreword.store.rows import MEMORY, SESSION, memory_of, session_of
 from foreword.store.summaries import SummaryRows
 from foreword.store.vaults import VaultRows
 
 # Summaries are not.
 _SEARCHED = "EXISTS (SELECT 1 FROM word AS w WHERE w.memory = m.row)"
-_NOW = (
-    "SELECT coalesce((SELECT max(row) FROM memory), 0),"
-    " (SELECT sum(value) FROM counter WHERE name IN ('forgets', 'supersedes'))"
+_FORGETS = "SELECT sum(value) FROM counter WHERE name IN ('forgets', 'supersedes')"
+_NOW = f"SELECT coalesce((SELECT max(row) FROM memory), 0), ({_FORGETS})"
+_TURN = (
+    f"{_NOW}, s.epoch, s.since, s.asked_at, s.ask_hash, s.last_receipt,"
+    " (SELECT group_concat(memory) FROM delivery WHERE session = s.row AND epoch = s.epoch)"
+    " FROM (SELECT 1) LEFT JOIN session AS s ON s.agent = ? AND s.key = ?"
 )
 # A receipt quotes a short text only when it is the whole ask; a longer one also when it is a part of it.
 _QUOTABLE_CHARS = 12
+# As many as a brief looks at are named one by one, which is sooner done than unpacking a list.
+_FEW_ROWS = 16
 _UNSWEPT = "Memories were forgotten, but the file still holds traces of them, because another process is reading it."
 
 
@@ -292,19 +297,20 @@ class SqliteStore(SummaryRows, VaultRows):
 
     @contextmanager
     def view(self, scope: Scope) -> Iterator[IndexView]:
-        with self._index_lock, self._connections.reading() as connection:
-            stamp = tuple(
-                value
-                for (value,) in connection.execute(
-                    "SELECT value FROM counter WHERE name IN ('forgets', 'vector_drops') ORDER BY name"
-                )
-            )
-            if stamp != self._index.stamp:
-                # Something was taken away, here or by another process: slots have no holes, so read it all again.
-                self._index = Index()
-                self._index.stamp = stamp
-            self._index.refresh(connection)
-            yield self._index.view(scope, connection)
+        with self._index_lock, self._connections.using() as connection:
+            if self._index.moment == connection.execute(MOMENT).fetchone():
+                yield self._index.view(scope, connection)
+                return
+            connection.execute("BEGIN")
+            try:
+                moment = connection.execute(MOMENT).fetchone()
+                if moment[:2] != self._index.moment[:2]:
+                    # Something was taken away, here or by another process: slots have no holes, so read it all again.
+                    self._index = Index()
+                self._index.refresh(connection, moment)
+                yield self._index.view(scope, connection)
+            finally:
+                connection.execute("COMMIT")
 
     def catch_up(self, scope: Scope, model: str) -> None:
         with self.view(scope) as view:
@@ -312,12 +318,18 @@ class SqliteStore(SummaryRows, VaultRows):
                 view.catch_up(model)
 
     def get(self, rows: Sequence[int], scope: Scope | None = None) -> list[Memory]:
+        if not rows:
+            return []
         condition, values = _visible(scope)
-        with self._connections.reading() as connection:
+        wanted: tuple[Any, ...]
+        if len(rows) <= _FEW_ROWS:
+            among, wanted = ", ".join("?" * len(rows)), tuple(int(row) for row in rows)
+        else:
             # One JSON value, because the number of SQL variables is limited and an owner may forget a whole agent.
+            among, wanted = "SELECT value FROM json_each(?)", (json.dumps([int(row) for row in rows]),)
+        with self._connections.using() as connection:
             found = connection.execute(
-                f"SELECT {MEMORY} WHERE m.row IN (SELECT value FROM json_each(?)) AND {condition}",
-                (json.dumps([int(row) for row in rows]), *values),
+                f"SELECT {MEMORY} WHERE m.row IN ({among}) AND {condition}", (*wanted, *values)
             ).fetchall()
         memories = {memory.row: memory for memory in map(memory_of, found)}
         return [memories[row] for row in rows if row in memories]
@@ -461,22 +473,15 @@ class SqliteStore(SummaryRows, VaultRows):
         )
 
     def turn(self, session: Session) -> Turn:
-        with self._connections.reading() as connection:
-            mark = Mark(*connection.execute(_NOW).fetchone())
-            if not session.key:
-                return Turn(session, mark)
-            found = connection.execute(
-                "SELECT row, epoch, since, asked_at, ask_hash, last_receipt FROM session WHERE agent = ? AND key = ?",
-                (session.agent, session.key),
-            ).fetchone()
-            if found:
-                row, epoch, since, asked_at, ask_hash, receipt = found
-                delivered = connection.execute(
-                    "SELECT memory FROM delivery WHERE session = ? AND epoch = ?", (row, epoch)
-                ).fetchall()
-                rows = frozenset(one for (one,) in delivered)
-                return Turn(session, mark, epoch, since, asked_at, ask_hash, receipt, rows)
-        return Turn(session, mark)
+        # One statement is one moment: three, and what makes them one, would take longer than what they look up.
+        with self._connections.using() as connection:
+            found = connection.execute(_TURN, (session.agent, session.key)).fetchone()
+        newest, forgets, epoch, since, asked_at, ask_hash, receipt, delivered = found
+        mark = Mark(newest, forgets)
+        if epoch is None or not session.key:
+            return Turn(session, mark)
+        rows = frozenset(map(int, delivered.split(","))) if delivered else frozenset()
+        return Turn(session, mark, epoch, since, asked_at, ask_hash, receipt, rows)
 
     def unchanged(self, since: Mark, scope: Scope) -> bool:
         condition, values = _visible(scope)
@@ -500,41 +505,48 @@ class SqliteStore(SummaryRows, VaultRows):
         wait_ms: float | None = None,
     ) -> int:
         with self._connections.writing(synced=False, wait_ms=wait_ms) as connection:
-            living = set(self._living(connection, [one["row"] for one in receipt["candidates"]]))
-            if len(living) < len(receipt["candidates"]):
-                receipt["candidates"] = [one for one in receipt["candidates"] if one["row"] in living]
-                delivered, block_hash = [one for one in delivered if one[0] in living], ""
-            number = int(
-                connection.execute(
-                    "INSERT INTO receipt (agent, session, at, ask, tokens, avoided, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
-                    " RETURNING row",
-                    (
-                        receipt["agent"],
-                        receipt["session"],
-                        receipt["at"],
-                        receipt["ask"],
-                        receipt["tokens"],
-                        receipt["avoided"],
-                        json.dumps(receipt, ensure_ascii=False, separators=(",", ":")),
-                    ),
-                ).fetchone()[0]
+            if connection.execute(_FORGETS).fetchone()[0] != turn.mark.forgets:
+                living = set(self._living(connection, [one["row"] for one in receipt["candidates"]]))
+                if len(living) < len(receipt["candidates"]):
+                    receipt["candidates"] = [one for one in receipt["candidates"] if one["row"] in living]
+                    delivered, block_hash = [one for one in delivered if one[0] in living], ""
+            written = connection.execute(
+                "INSERT INTO receipt (agent, session, at, ask, tokens, avoided, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    receipt["agent"],
+                    receipt["session"],
+                    receipt["at"],
+                    receipt["ask"],
+                    receipt["tokens"],
+                    receipt["avoided"],
+                    json.dumps(receipt, ensure_ascii=False, separators=(",", ":")),
+                ),
             )
+            number = int(written.lastrowid or 0)
             if turn.session.key:
-                place = self._session_row(connection, turn.session)
-                connection.execute(
-                    "UPDATE session SET asked_at = ?, ask_hash = ?, last_receipt = ? WHERE row = ?",
-                    (asked_at, ask_hash, number, place),
-                )
-                connection.executemany(
-                    "INSERT OR IGNORE INTO delivery VALUES (?, ?, ?)",
-                    [(place, turn.epoch, row) for row, _ in delivered],
-                )
+                place = self._asked(connection, turn.session, (asked_at, ask_hash, number))
+                if delivered:
+                    connection.executemany(
+                        "INSERT OR IGNORE INTO delivery VALUES (?, ?, ?)",
+                        [(place, turn.epoch, row) for row, _ in delivered],
+                    )
             if delivered:
                 marks = [(digest, row, number) for row, digest in delivered]
                 if block_hash:
                     marks.append((block_hash, 0, number))
                 connection.executemany("INSERT OR REPLACE INTO injected VALUES (?, ?, ?)", marks)
         return number
+
+    def _asked(self, connection: sqlite3.Connection, session: Session, last: tuple[float, str, int]) -> int:
+        """Keep of a session what it asked last; its row. Most sessions that ask are known."""
+        update = (
+            "UPDATE session SET asked_at = ?, ask_hash = ?, last_receipt = ? WHERE agent = ? AND key = ? RETURNING row"
+        )
+        found = connection.execute(update, (*last, session.agent, session.key)).fetchall()
+        if not found:
+            self._session_row(connection, session)
+            found = connection.execute(update, (*last, session.agent, session.key)).fetchall()
+        return int(found[0][0])
 
     def was_delivered(self, content_hash: str) -> bool:
         with self._connections.reading() as connection:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from foreword.errors import ProviderError
+from foreword.values import dataclass
 from foreword.wisdom.lessons import Lesson
 from foreword.wisdom.section import (
     FEWEST_LESSONS,

@@ -15,12 +15,13 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
 from foreword.errors import ReviewError
 from foreword.files import checksum, make_private, replace_file, sweep
+from foreword.values import dataclass
 
 REVIEW_NEEDED = "REVIEW NEEDED"
 _STATE = "desk.json"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from foreword.errors import ReviewError
+from foreword.values import dataclass
 
 LOAD_BEARING = (
     "When context feels incomplete, check your memory. Read `memory/YYYY-MM-DD.md` and `MEMORY.md` when historical"

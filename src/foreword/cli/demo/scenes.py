@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from foreword.cli.demo.history import GROUP, OWNER, PROJECT, SECRET
 from foreword.model import Ask, Brief
+from foreword.values import dataclass
 
 _MAIN = "agent:main:thursday"
 _BUILDER = "agent:builder:thursday"
