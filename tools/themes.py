@@ -45,10 +45,7 @@ def middles(vectors: Floats, *, count: int = COUNT, rounds: int = ROUNDS, seed: 
     found = vectors[np.random.default_rng(seed).choice(len(vectors), count, replace=False)]
     for _ in range(rounds):
         closest = np.concatenate(
-            [
-                (vectors[start : start + _AT_ONCE] @ found.T).argmax(axis=1)
-                for start in range(0, len(vectors), _AT_ONCE)
-            ]
+            [(vectors[start : start + _AT_ONCE] @ found.T).argmax(axis=1) for start in range(0, len(vectors), _AT_ONCE)]
         )
         sums = np.zeros_like(found)
         np.add.at(sums, closest, vectors)

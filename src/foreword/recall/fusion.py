@@ -237,9 +237,7 @@ def _above_background(field: Field, similarity: NDArray[np.float64]) -> NDArray[
     return above
 
 
-def _beyond_common(
-    field: Field, closeness: NDArray[np.float64], above: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _beyond_common(field: Field, closeness: NDArray[np.float64], above: NDArray[np.float64]) -> NDArray[np.float64]:
     """How much closer than what people commonly speak of. Where no theme tells what that is, it is taken to be as far
     `above` the background as for most asks; and where nothing is known, it is neither for nor against a memory."""
     if not field.deviation:
