@@ -769,10 +769,10 @@ class Foreword:
 
     def _refreshed(self, workspace: Path, wanted: Collection[str]) -> str:
         """Why TOOLS_COMPACT.md is older than TOOLS.md, where it is wanted and could not be made again; else ""."""
+        if bootstrap.COMPACT_TOOLS not in wanted or self._home is None or not workspace.is_dir():
+            return ""
         from foreword import upkeep  # brings all of wisdom along, and no brief waits for that
 
-        if upkeep.COMPACT not in wanted or self._home is None or not workspace.is_dir():
-            return ""
         return upkeep.Upkeep(self._home, workspace, clock=self._clock).refresh_tools()
 
     def context(self, session: str, workspace: str | Path, **where: Unpack[Where]) -> WorkspaceContext:

@@ -30,7 +30,7 @@ from foreword.values import dataclass
 # Below Foreword's home: what waits for review, and copies of what was replaced.
 FOLDER = "review"
 TOOLS = "TOOLS.md"
-COMPACT = "TOOLS_COMPACT.md"
+COMPACT = bootstrap.COMPACT_TOOLS
 SOUL = "SOUL.md"
 # When wisdom is due again.
 _DUE_DAYS = 30

@@ -74,6 +74,11 @@ def _value(plain: type) -> type:
 def _field(plain: type, name: str, kind: Any) -> dataclasses.Field[Any]:
     given = plain.__dict__.get(name, dataclasses.MISSING)
     made: Any = given if isinstance(given, dataclasses.Field) else dataclasses.field(default=given)
+    usual = (
+        made.init and made.repr and made.compare and made.hash is None and made.kw_only in (False, dataclasses.MISSING)
+    )
+    if not usual or isinstance(made.default, list | dict | set) or "ClassVar" in str(kind) or "InitVar" in str(kind):
+        raise TypeError(f"{plain.__qualname__}.{name} asks for more than values.py does: take dataclasses.dataclass.")
     made.name, made.type, made.kw_only = name, kind, False
     made._field_type = _FIELD
     return made  # type: ignore[no-any-return]

@@ -507,6 +507,19 @@ def test_a_changed_model_finds_what_it_has_to_embed_and_nothing_is_lost_meanwhil
     assert len(there.stale_rows(MODEL, limit=9)) == 6, "the old model would have to start again"
 
 
+def test_no_vector_is_passed_over_that_comes_while_others_are_caught_up_with(store_factory: Any) -> None:
+    here, there = store_factory(), store_factory()
+    there.add([draft("first", vectors=unit(1)), draft("second")], TALK)
+    with here.view(OWNER):
+        pass  # as an ask of words alone leaves it: no vector was read yet
+    with here.view(OWNER) as view:
+        there.add([draft("third", vectors=unit(0, 0, 1))], TALK)
+        there.put_vectors(MODEL, [(2, np.atleast_2d(unit(0, 1)))])
+        assert rows_near(view, unit(1))[0] == 1
+    with here.view(OWNER) as view:
+        assert sorted(rows_near(view, unit(1))) == [1, 2, 3]
+
+
 def test_a_vector_for_a_memory_that_was_forgotten_meanwhile_is_ignored(store: Store) -> None:
     store.add([draft("goes"), draft("stays")], TALK)
     store.forget([1], texts=[])

@@ -88,3 +88,15 @@ def test_many_who_ask_at_once_are_each_answered_once() -> None:
         one.join()
     assert sorted(answers) == [number * 1000 + step for number in range(8) for step in range(200)]
     workers.shutdown()
+
+
+def test_a_thread_that_cannot_be_started_costs_nobody_else_his_turn() -> None:
+    workers = Workers(1)
+    before = threading.stack_size(1 << 46)  # more than any machine has room for
+    try:
+        with pytest.raises(RuntimeError, match="thread"):
+            workers.submit(print)
+    finally:
+        threading.stack_size(before)
+    assert workers.submit(lambda: 7).result(timeout=10) == 7
+    workers.shutdown()

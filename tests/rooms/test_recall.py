@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from foreword import Foreword
 from foreword.errors import BadInput
-from foreword.model import Ask, Audience, Event, Memory, Origin, Scope, Session, content_hash
+from foreword.model import NOT_KNOWN, Ask, Audience, Event, Memory, Origin, Scope, Session, content_hash
 from foreword.providers import EmbedderSettings, Purpose, open_embedder
 from foreword.recall import Hit, RecallSettings, bag, recall, understand
 from foreword.recall.themes import common_to
@@ -328,7 +328,8 @@ def test_lanes_and_signals_are_in_range_and_agree_with_one_another(history: Hist
         assert len(hit.terms) == one.matched
         assert (one.coverage > 0) or not hit.terms
         if not vectors:
-            assert hit.lanes["vectors"] == one.similarity == one.ahead == one.company == 0
+            assert hit.lanes["vectors"] == one.similarity == 0
+            assert one.ahead == one.company == NOT_KNOWN
 
 
 def test_coverage_is_the_share_of_what_was_asked(history: History) -> None:

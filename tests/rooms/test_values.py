@@ -7,6 +7,7 @@ import dataclasses
 import importlib
 import pickle
 import pkgutil
+import sys
 from collections.abc import Sequence
 from dataclasses import FrozenInstanceError, asdict, field, fields, is_dataclass, replace
 
@@ -141,3 +142,15 @@ def test_every_class_of_foreword_can_be_changed_one_field_at_a_time() -> None:
                 assert one.__eq__ is not object.__eq__
                 found += 1
     assert found > 100
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [field(repr=False), field(compare=False), field(init=False, default=1), field(kw_only=True), [1]],
+    ids=["repr", "compare", "init", "kw_only", "mutable"],
+)
+def test_what_it_does_not_do_is_refused_and_not_forgotten(asked: object) -> None:
+    if sys.version_info >= (3, 13):
+        pytest.skip("the library's own does all of it")
+    with pytest.raises(TypeError, match="value"):
+        dataclass(frozen=True, slots=True)(type("Asks", (), {"__annotations__": {"value": int}, "value": asked}))

@@ -140,6 +140,12 @@ def test_among_few_memories_strong_signals_are_surer_and_weak_ones_less() -> Non
     assert confidence(replace(weak, few=0.6)) < confidence(weak)
 
 
+def test_without_vectors_nothing_counts_for_a_memory_that_is_not_known() -> None:
+    words_alone = Signals(coverage=0.3, kin=0.4, context=0.4, matched=1, asked=2.0, present=0.5, by_person=1.0, few=0.5)
+    as_common = replace(words_alone, similarity=3.0, ahead=0.0, company=0.0)
+    assert confidence(words_alone) < confidence(as_common)
+
+
 def test_what_lacks_the_name_gains_nothing_among_few_memories() -> None:
     nameless = replace(signals_of(0.8), names=0.0)
     assert confidence(replace(nameless, few=0.6)) < confidence(nameless)

@@ -2,6 +2,7 @@
 
 from foreword.bootstrap.compact_tools import INSTRUCTIONS as TOOLS_INSTRUCTIONS
 from foreword.bootstrap.compact_tools import MAX_TOKENS as MAX_TOOLS_TOKENS
+from foreword.bootstrap.compact_tools import NAME as COMPACT_TOOLS
 from foreword.bootstrap.compact_tools import (
     Compacted,
     Fact,
@@ -18,6 +19,7 @@ from foreword.bootstrap.shedding import Said, facts, used
 from foreword.bootstrap.workspace import WorkspaceFile, read
 
 __all__ = [
+    "COMPACT_TOOLS",
     "MAX_TOOLS_TOKENS",
     "TOOLS_INSTRUCTIONS",
     "BootstrapSettings",

@@ -21,6 +21,7 @@ from dataclasses import replace
 from foreword.patterns import lazy
 from foreword.values import dataclass
 
+NAME = "TOOLS_COMPACT.md"
 MAX_TOKENS = 300
 RANKS = ("addresses and ids", "names, values and paths", "commands and flags", "longer values", "notes")
 _NAMES, _COMMANDS, _LONGER, _NOTES = 1, 2, 3, 4

@@ -9,6 +9,9 @@ from enum import StrEnum
 from foreword.model.memory import Memory
 from foreword.values import dataclass
 
+# What `ahead` and `company` are, mostly, where nothing answers the ask.
+NOT_KNOWN = -1.5
+
 
 @dataclass(frozen=True, slots=True)
 class Signals:
@@ -26,7 +29,8 @@ class Signals:
     present       share of it whose words occur anywhere in scope: what nobody ever spoke of cannot be answered
     lead          how far ahead of the sixth best conversation it is, as a share of the best
     similarity    dense similarity as standard deviations above the background: all else in this scope
-    ahead         how much closer it is than what people commonly speak of, in deviations of that; 0 without vectors
+    ahead         how much closer it is than what people commonly speak of, in deviations of that; without vectors what
+                  is found for asks that deserve nothing
     company       the same of the three closest conversations together, by what a person said in them: what somebody
                   lives through is spoken of more than once
     names         share of the ask's names, numbers and identifiers that it holds; 1 when the ask has none
@@ -46,8 +50,8 @@ class Signals:
     present: float = 0.0
     lead: float = 0.0
     similarity: float = 0.0
-    ahead: float = 0.0
-    company: float = 0.0
+    ahead: float = NOT_KNOWN
+    company: float = NOT_KNOWN
     names: float = 1.0
     by_person: float = 0.0
     brevity: float = 0.0

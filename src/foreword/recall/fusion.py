@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foreword.model import Signals
+from foreword.model import NOT_KNOWN, Signals
 from foreword.recall.dates import Span
 from foreword.recall.kin import SAME
 from foreword.recall.themes import Common
@@ -239,9 +239,9 @@ def _above_background(field: Field, similarity: NDArray[np.float64]) -> NDArray[
 
 def _beyond_common(field: Field, closeness: NDArray[np.float64], above: NDArray[np.float64]) -> NDArray[np.float64]:
     """How much closer than what people commonly speak of. Where no theme tells what that is, it is taken to be as far
-    `above` the background as for most asks; and where nothing is known, it is neither for nor against a memory."""
+    `above` the background as for most asks; and without vectors nothing is known."""
     if not field.deviation:
-        return np.zeros(len(closeness))
+        return np.full(len(closeness), NOT_KNOWN)
     if field.common is None:
         return above - _USUALLY_COMMON
     return (closeness - field.common.closeness) / field.common.deviation

@@ -172,9 +172,9 @@ async def _serve(here: Address, listening: socket.socket, doors: Doors, log: Log
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ending.set)
     ours = here.socket.lstat().st_ino
-    await doors.open(listening, BACKLOG, ending)
-    log.say(f"started, version {foreword.__version__}, process {os.getpid()}")
     try:
+        await doors.open(listening, BACKLOG, ending)
+        log.say(f"started, version {foreword.__version__}, process {os.getpid()}")
         await doors.until(ending, lambda: _same(here.lock, os.fstat(lock).st_ino))
     finally:
         # First out of sight, so that whoever comes now starts another, which waits for the lock; then finish.

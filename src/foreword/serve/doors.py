@@ -134,12 +134,12 @@ class Doors:
             self._log.say(f"tidying failed: {error}")
 
     def _warm(self) -> None:
-        if not self._requests:
-            self._workers.submit(self._read_the_index)
         # What was loaded stays; looking through it for garbage again and again would fall on somebody's turn.
         gc.collect()
         gc.freeze()
         gc.enable()
+        if not self._requests:
+            self._workers.submit(self._read_the_index)
 
     def _read_the_index(self) -> None:
         try:
@@ -151,10 +151,12 @@ class Doors:
     async def close(self, *, within_s: float) -> None:
         for server in self._servers:
             server.close()
-        await asyncio.to_thread(self._watcher.stop)
-        await asyncio.gather(*(one.close(within_s=within_s) for one in self._connections))
-        self._workers.shutdown(wait=True)
-        self._room.close()
+        try:
+            await asyncio.to_thread(self._watcher.stop)
+            await asyncio.gather(*(one.close(within_s=within_s) for one in self._connections))
+        finally:
+            self._workers.shutdown(wait=True)
+            self._room.close()
 
     # paths
 

@@ -40,8 +40,8 @@ class Workers(Executor):
                 box.put(asked)
                 name = f"foreword_{len(self._threads)}"
                 thread = threading.Thread(target=self._work, args=(box,), name=name, daemon=True)
-                self._threads.append(thread)
                 thread.start()
+                self._threads.append(thread)
             else:
                 self._waiting.append(asked)
         return future

@@ -398,11 +398,13 @@ class Index:
         rows, memories, blobs = _columns(
             connection.execute(
                 # By row and not by model: all but a few are of the one that is asked for.
-                "SELECT row, memory, data FROM vector WHERE +model = ? AND row > ? AND memory <= ?"
-                " ORDER BY row LIMIT ?",
-                (model, space.last_row if space else 0, self.last_row, _READ_AT_ONCE),
+                "SELECT row, memory, data FROM vector WHERE +model = ? AND row > ? ORDER BY row LIMIT ?",
+                (model, space.last_row if space else 0, _READ_AT_ONCE),
             )
         )
+        # One of a memory that came in the meantime, and all after it, are for the next time: none may be passed over.
+        known = next((place for place, memory in enumerate(memories) if memory > self.last_row), len(memories))
+        rows, memories, blobs = rows[:known], memories[:known], blobs[:known]
         if not rows:
             return 0
         read = len(rows)
