@@ -126,6 +126,7 @@ def test_quality_counts_what_the_sets_say_it_should(run, sets, tmp_path):
     assert json.loads((tmp_path / "out" / "quality.json").read_text()) == {**result, "compared": compared}
 
 
+@pytest.mark.proves("B1")
 def test_the_gate_tells_own_from_foreign_and_keeps_silent(run, sets, tmp_path):
     ran = run("bench", "gate", "--data", str(sets), "--out", str(tmp_path / "out"), "--json")
     assert ran.code == 0, ran.out

@@ -401,6 +401,7 @@ def test_where_nobody_spoke_what_agents_said_keeps_company(history: History) -> 
     assert best.signals.company > -4
 
 
+@pytest.mark.proves("B1")
 def test_another_model_is_judged_by_what_is_usual(history: History) -> None:
     drafts = [replace(history.draft(text), model="another") for text in DAILY_LIFE]
     history.store.add(drafts, Session("talk", "ada"))
