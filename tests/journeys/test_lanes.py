@@ -348,7 +348,7 @@ def test_a_session_is_in_the_day_s_journal_once_whatever_else_it_asks(open_home:
 
 @pytest.mark.proves("D8", "B5")
 def test_no_secret_of_an_ask_is_in_the_journal(open_home: Open, workspace: Path) -> None:
-    home = open_home(lanes__journal=True, gate__confident=0.5, gate__floor=0.5)
+    home = open_home(lanes__journal=True, gate__confident=0.3, gate__floor=0.3)
     home.record(Event(FACT, session="monday"))
     learnt(home, workspace)
     token = "ghp_" + "a1B2" * 9
