@@ -97,6 +97,17 @@ def test_names_numbers_and_identifiers_are_marked(text: str, names: set[str]) ->
     assert {term.text for term in ask_terms(text, limit=48) if term.name} == names
 
 
+@pytest.mark.parametrize("asked", ["@claw_bot where is the rehearsal?", "  @claw-bot, where is the rehearsal?"])
+def test_whom_an_ask_is_addressed_to_counts_little_and_is_no_name_that_was_asked_for(asked: str) -> None:
+    assert terms(asked) == ["rehears"]
+    assert not any(term.name for term in ask_terms(asked, limit=48))
+
+
+@pytest.mark.parametrize("asked", ["@src/loader.py explain", "ask @claw_bot about it", "@claw_bot"])
+def test_a_file_or_a_name_that_is_asked_about_counts_in_full(asked: str) -> None:
+    assert any(term.name for term in ask_terms(asked, limit=48))
+
+
 def test_the_words_for_a_time_count_little() -> None:
     weights = {term.text: term.weight for term in ask_terms("the kettle last week", limit=48, time="last week")}
     assert weights["kettl"] == 1.0

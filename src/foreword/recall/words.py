@@ -19,6 +19,8 @@ from foreword.model import Memory
 from foreword.patterns import lazy
 from foreword.values import dataclass
 
+# Not a path or a file's name: hosts write these with the same sign.
+_ADDRESSED = re.compile(r"\s*@[\w-]+[,:]?(?=\s+\S)")
 # A run of letters and digits, with the joints of identifiers, paths, addresses and versions inside it.
 _CHUNK = re.compile(r"[^\W_]+(?:[_./\\:@#'’+&-]+[^\W_]+)*(?:\+\+|#)?")
 _JOINT = re.compile(r"[_./\\:@#'’+&-]+")
@@ -134,14 +136,16 @@ def bag(memory: Memory) -> Bag:
 
 def ask_terms(text: str, *, limit: int, time: str = "") -> list[Term]:
     """What an ask looks for, in the order it was said; at most `limit`, plain words before fragments. The words in
-    which it speaks of a `time` count little: memories are dated, and seldom name their own date."""
+    which it speaks of a `time` count little: memories are dated, and seldom name their own date. So does the name of
+    whom it is addressed to, by which a group calls its bot."""
     names = {term for chunk in names_in(text) for term, weight in _terms(chunk) if weight == 1.0}
-    timely = {term for term, _ in _terms(time)}
+    addressed = _ADDRESSED.match(text)
+    little = {term for term, _ in (*_terms(time), *_terms(addressed[0] if addressed else ""))}
     found: dict[str, Term] = {}
     for term, weight in _terms(text):
         if term in found or term in _ASKING_STEMS:
             continue
-        if term in timely:
+        if term in little:
             found[term] = Term(term, word_hash(term), _TIME_WEIGHT)
         elif term in _RECKONING_STEMS:
             found[term] = Term(term, word_hash(term), _RECKONING_WEIGHT)
