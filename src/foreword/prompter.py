@@ -28,6 +28,8 @@ from foreword.settings import ServeSettings, load
 
 _MOST_CONVERSATIONS = 1024
 _NAME = "python"
+# A fork waits for what is being written, but for no disk that hangs.
+_FORK_WAIT_S = 2.0
 
 
 class Prompter:
@@ -44,13 +46,21 @@ class Prompter:
         self._home = home
         self._begin()
         if hasattr(os, "register_at_fork"):
-            # A server may fork after this was made: neither threads nor an open home survive that.
-            os.register_at_fork(after_in_child=partial(_begin_again, weakref.ref(self)))
+            # A server may fork after this was made: neither threads nor an open home survive that. And a fork in the
+            # middle of SQLite's work would leave its locks taken in the child for good.
+            me = weakref.ref(self)
+            os.register_at_fork(
+                before=partial(_hold_still, me),
+                after_in_parent=partial(_go_on, me),
+                after_in_child=partial(_begin_again, me),
+            )
 
     def _begin(self) -> None:
         self._engine: Foreword | None = None
         self._patience = ServeSettings()
         self._lock = threading.Lock()
+        self._at_work = threading.Lock()
+        self._held_still = False
         # What was given with the message that has no answer yet: a model is called several times in a turn.
         self._given: OrderedDict[tuple[str, str], tuple[str, str]] = OrderedDict()
         # One thread: what is said after a message is kept after it, and nobody waits for the disk.
@@ -128,8 +138,9 @@ class Prompter:
     def _brief(self, text: str, place: tuple[str, str], until: float) -> str:
         agent, session = place
         ask = Ask(text, session=session, agent=agent, channel=_NAME, holds_session=True)
-        engine = self._opened()
-        return engine.brief(ask, deadline_ms=max((until - time.monotonic()) * 1000, 0.0)).text
+        with self._at_work:
+            engine = self._opened()
+            return engine.brief(ask, deadline_ms=max((until - time.monotonic()) * 1000, 0.0)).text
 
     def _record(self, text: str, place: tuple[str, str], origin: Origin) -> None:
         agent, session = place
@@ -137,7 +148,8 @@ class Prompter:
 
     def _quietly(self, event: str, work: Callable[[], object]) -> None:
         try:
-            work()
+            with self._at_work:
+                work()
         except Exception as error:  # noqa: BLE001 - nobody waits for this, and the next message must be heard
             self._note(event, _cause(error))
 
@@ -160,6 +172,17 @@ class Prompter:
             here = address.address(os.environ, self._home)
             here.make()
             trail.note_failure(here.failures, _NAME, event, cause)
+
+
+def _hold_still(prompter: weakref.ref[Prompter]) -> None:
+    if (living := prompter()) is not None:
+        living._held_still = living._at_work.acquire(timeout=_FORK_WAIT_S)
+
+
+def _go_on(prompter: weakref.ref[Prompter]) -> None:
+    if (living := prompter()) is not None and living._held_still:
+        living._held_still = False
+        living._at_work.release()
 
 
 def _begin_again(prompter: weakref.ref[Prompter]) -> None:
