@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sqlite3
 import threading
 from pathlib import Path
@@ -168,3 +169,17 @@ def test_a_child_that_a_server_forks_hears_as_well(home: Path) -> None:
     os.waitpid(child, 0)
     prompter.close()
     assert b"port 6544" in heard
+
+
+def test_a_fork_while_something_is_being_written_leaves_no_child_waiting_for_good(home: Path) -> None:
+    with Prompter("concierge", home=home) as prompter:
+        for turn in range(12):
+            prompter.heard(f"Let us speak of number {turn} and of something else.", session=f"turn {turn}")
+            child = os.fork()
+            if not child:
+                try:
+                    signal.alarm(20)  # which ends a child that hangs
+                    prompter.heard(QUESTION, session=f"child {turn}")
+                finally:
+                    os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
