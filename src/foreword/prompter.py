@@ -96,7 +96,7 @@ class Prompter:
                     self._given.popitem(last=False)
             return given
         except Exception as error:  # noqa: BLE001 - a door: memory must never break the program it serves
-            self._note("heard", _cause(error))
+            self._note("heard", trail.cause(error))
             return ""
 
     def said(self, answer: object, *, session: str, agent: str = "") -> None:
@@ -110,7 +110,7 @@ class Prompter:
                 self._given.pop(place, None)
             self._worker.submit(self._quietly, "said", lambda: self._record(text, place, Origin.AGENT))
         except Exception as error:  # noqa: BLE001 - a door: memory must never break the program it serves
-            self._note("said", _cause(error))
+            self._note("said", trail.cause(error))
 
     def close(self) -> None:
         """Wait until all is kept. What is heard afterwards is answered with silence."""
@@ -151,7 +151,7 @@ class Prompter:
             with self._at_work:
                 work()
         except Exception as error:  # noqa: BLE001 - nobody waits for this, and the next message must be heard
-            self._note(event, _cause(error))
+            self._note(event, trail.cause(error))
 
     # anywhere
 
@@ -188,11 +188,6 @@ def _go_on(prompter: weakref.ref[Prompter]) -> None:
 def _begin_again(prompter: weakref.ref[Prompter]) -> None:
     if (living := prompter()) is not None:
         living._begin()
-
-
-def _cause(error: Exception) -> str:
-    """Without a word that was said: only Foreword's own errors are known to hold none."""
-    return str(error) if isinstance(error, ForewordError) else f"Foreword failed inside ({type(error).__name__})."
 
 
 def _words(message: object) -> str:

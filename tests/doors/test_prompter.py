@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from foreword import Foreword, Prompter, Settings
+from foreword.errors import BadInput
 from foreword.serve.address import address
-from foreword.serve.trail import Failure, failures
+from foreword.serve.trail import Failure, cause, failures
 
 FACT = "The staging database listens on port 6544 behind the bastion."
 QUESTION = "Which port does the staging database listen on?"
@@ -183,3 +184,9 @@ def test_a_fork_while_something_is_being_written_leaves_no_child_waiting_for_goo
                 finally:
                     os._exit(0)
             assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.proves("B5")
+def test_what_goes_wrong_is_told_without_a_word_that_was_said() -> None:
+    assert cause(ValueError(f"cannot read {FACT}")) == "Foreword failed inside (ValueError)."
+    assert cause(BadInput("An ask needs words.")) == "An ask needs words."

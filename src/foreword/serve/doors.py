@@ -28,7 +28,7 @@ from foreword.serve.address import Address
 from foreword.serve.guard import guarded, open_to_its_owner, token_in
 from foreword.serve.http import Check, Connections, Refused, Request, Response
 from foreword.serve.room import Room
-from foreword.serve.trail import Log, note_failure
+from foreword.serve.trail import Log, cause, note_failure
 from foreword.serve.watcher import Watcher
 from foreword.serve.workers import Workers
 
@@ -131,7 +131,7 @@ class Doors:
                     if not left and (gone := engine.retire().memories):
                         self._log.say(f"{gone:,} memories were forgotten because the settings keep them no longer")
         except Exception as error:  # noqa: BLE001 - nobody waits for it: it is told here or nowhere
-            self._log.say(f"tidying failed: {error}")
+            self._log.say(f"tidying: {cause(error)}")
 
     def _warm(self) -> None:
         # What was loaded stays; looking through it for garbage again and again would fall on somebody's turn.

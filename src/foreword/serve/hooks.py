@@ -9,8 +9,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from foreword.errors import BadInput, ForewordError
+from foreword.errors import BadInput
 from foreword.hosts import understand
+from foreword.serve.trail import cause
 from foreword.values import dataclass
 
 # Answers a wire request.
@@ -38,10 +39,8 @@ def answer(host: str, event: str, body: bytes, ask: Ask, note: Note) -> Answered
             return Answered(hook.reply(answers), tuple(hook.records))
         record(hook.records, ask, note)
         return Answered(hook.reply(answers), meant=bool(hook.records))
-    except ForewordError as error:
-        note(str(error))
     except Exception as error:  # noqa: BLE001 - a door: a hook must never break its host
-        note(f"Foreword failed inside ({type(error).__name__}).")
+        note(cause(error))
     return Answered(meant=False)
 
 

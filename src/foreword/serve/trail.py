@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from foreword.errors import ForewordError
 from foreword.values import dataclass
 
 _LARGEST_BYTES = 1_000_000
@@ -25,6 +26,11 @@ class Failure:
     host: str
     event: str
     cause: str
+
+
+def cause(error: Exception) -> str:
+    """Without a word that was said: only Foreword's own errors are known to hold none."""
+    return str(error) if isinstance(error, ForewordError) else f"Foreword failed inside ({type(error).__name__})."
 
 
 class Log:

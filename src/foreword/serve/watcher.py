@@ -14,10 +14,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from foreword.errors import ForewordError
 from foreword.record import is_note
 from foreword.serve.room import Room
-from foreword.serve.trail import Log
+from foreword.serve.trail import Log, cause
 from foreword.store import Vault
 from foreword.vaults import WRITE_EVERY_S, Look, Prepared
 
@@ -76,10 +75,8 @@ class Watcher:
                 if vaults := self._vaults():
                     self._follow(vaults)
                     wait_s = _TRY_AGAIN_S
-            except ForewordError as error:
-                self._say(f"vaults: {error}")
             except Exception as error:  # noqa: BLE001 - a door: what goes wrong here must not end the daemon
-                self._say(f"vaults: {type(error).__name__}: {error}")
+                self._say(f"vaults: {cause(error)}")
 
     def _say(self, text: str) -> None:
         if text != self._said:
