@@ -305,7 +305,8 @@ describe("what a call can be given", () => {
   });
 
   test("the deadline is what the daemon published, unless the host has its own", async (t) => {
-    const slow = (line) => setTimeout(() => line.end(http(OK)), 600);
+    // Well past what is waited for where no daemon has published anything, and well within what is published below.
+    const slow = (line) => setTimeout(() => line.end(http(OK)), 3_000);
     const place = await standIn(t, slow);
     const { environ } = place;
     await silent(new Foreword({ environ }).call("status", {}));
