@@ -86,7 +86,10 @@ export class Foreword {
     return reachable(`${folder}/daemon.sock`, async (path) => {
       while (true) {
         try {
-          return await send(path, deadline);
+          const answer = await send(path, deadline);
+          // It is there: when it is gone one day, it may be started again at once.
+          this.#startedAt = -Infinity;
+          return answer;
         } catch (error) {
           const code = (error as NodeJS.ErrnoException).code ?? "";
           if (ABSENT.has(code)) this.#start(deadline, coldMs);

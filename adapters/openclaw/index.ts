@@ -8,7 +8,7 @@ import { told } from "./command.ts";
 import type { Api, BootstrapEvent, ResetEvent } from "./host.ts";
 import { shared } from "./state.ts";
 import { NAMES, spelled, tool } from "./tools.ts";
-import { askAhead, given, keep, reset } from "./turn.ts";
+import { askAhead, given, keep, PATIENT_MS, reset } from "./turn.ts";
 
 const GRANT = "openclaw config set plugins.entries.foreword.hooks.allowConversationAccess true --strict-json";
 
@@ -38,7 +38,7 @@ export default {
     api.on("message_received", (event, context) => quietly("asking ahead", () => askAhead(event, context, foreword, state)));
     api.on("before_prompt_build", (event, turn) => quietly("the brief", () => given(event.prompt ?? "", turn, foreword, state)));
     api.on("agent_end", (event, turn) => quietly("recording", () => keep(event, turn, foreword, state)));
-    api.on("after_compaction", (_event, turn) => quietly("the reset", () => reset(turn, foreword, state)));
+    api.on("after_compaction", (_event, turn) => quietly("the reset", () => reset(turn, foreword, state, PATIENT_MS)));
     api.on("before_reset", (_event, turn) => quietly("the reset", () => reset(turn, foreword, state)));
     // A session that the host ended by itself, at night or because it was idle, is told of here alone.
     api.registerHook(

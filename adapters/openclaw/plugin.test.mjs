@@ -1,6 +1,7 @@
 /** The plugin in a host that tells less than the real one does: what a gateway cannot be made to do. */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -14,12 +15,12 @@ const entryPoints = [join(import.meta.dirname, "index.ts")];
 await build({ entryPoints, outfile, bundle: true, platform: "node", format: "esm", logLevel: "warning" });
 
 /** A gateway's side of the plugin's door. No daemon is there, and none can be started. */
-async function loaded(copy) {
+async function loaded(copy, home = join(folder, "home")) {
   const { default: plugin } = await import(`${pathToFileURL(outfile)}?${copy}`);
   const host = { handlers: new Map(), tools: [], commands: [], warnings: [] };
   plugin.register({
     registrationMode: copy,
-    pluginConfig: { home: join(folder, "home"), command: ["false"] },
+    pluginConfig: { home, command: ["false"] },
     logger: { warn: (text) => void host.warnings.push(text) },
     on: (name, handler) => host.handlers.set(name, handler),
     registerHook: (name, handler) => host.handlers.set(name, handler),
@@ -77,4 +78,34 @@ test("what was switched off in one copy of the module is off in the other", asyn
   assert.match((await full.commands[0].handler({ ...turn, args: "off" })).text, /Foreword is off/);
   assert.match((await discovery.commands[0].handler({ ...turn, args: "status" })).text, /Foreword is off/);
   assert.match((await discovery.commands[0].handler({ ...turn, agentId: "other", args: "status" })).text, /Foreword is on/);
+});
+
+test("a compaction that nobody heard of is told with the next turn, once", async () => {
+  const home = join(folder, "missed");
+  const { handlers } = await loaded("full", home);
+  const turn = { sessionKey: "agent:main:missed", agentId: "main" };
+  await handlers.get("after_compaction")({}, turn);
+  // Nor is anybody there for the turn after it.
+  assert.equal(await handlers.get("before_prompt_build")({ prompt: "When is low water?" }, { ...turn, runId: "m" }), undefined);
+  const asked = [];
+  const daemon = createServer(async (request, answer) => {
+    let body = "";
+    for await (const part of request) body += part;
+    const { action, payload } = JSON.parse(body);
+    asked.push(`${action} ${payload.session}`);
+    answer.end(JSON.stringify({ status: "ok", data: { text: "" } }));
+  });
+  mkdirSync(join(home, "run"), { recursive: true, mode: 0o700 });
+  await new Promise((resolve) => daemon.listen(join(home, "run", "daemon.sock"), resolve));
+  try {
+    await handlers.get("before_prompt_build")({ prompt: "When is high water?" }, { ...turn, sessionKey: "agent:main:other", runId: "m0" });
+    assert.ok(!asked.some((one) => one.startsWith("compact")), "another conversation was not compacted");
+    asked.length = 0;
+    const asking = (runId) => handlers.get("before_prompt_build")({ prompt: "When is high water?" }, { ...turn, runId });
+    await Promise.all([asking("m1"), asking("m2")]);
+    assert.equal(asked.filter((one) => one === "compact agent:main:missed").length, 1);
+    assert.equal(asked.filter((one) => one.startsWith("brief")).length, 2);
+  } finally {
+    await new Promise((resolve) => daemon.close(resolve));
+  }
 });

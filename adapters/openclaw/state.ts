@@ -24,6 +24,8 @@ export class State {
   readonly last = new Few<{ receipt: string; failure: string }>();
   /** By conversation and person: the stable part as it was last given. */
   readonly stable = new Few<Few<string>>();
+  /** By conversation: whose reset or compaction the engine has not heard of. */
+  readonly unheard = new Few<Place>();
   /** By conversation: the workspace files as they were last chosen. */
   readonly files = new Few<BootstrapAnswer>();
   /** Conversations where /foreword off was said. */

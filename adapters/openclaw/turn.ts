@@ -5,8 +5,10 @@ import { emptied } from "./bootstrap.ts";
 import type { Given, Message, Received, Turn } from "./host.ts";
 import { conversation, person, placeOf, type Place, type State } from "./state.ts";
 
-/** Nobody waits for what is recorded or laid ready, but a gateway that shuts down does. */
+/** Nobody waits for what is laid ready, but a gateway that shuts down does. */
 const UNHURRIED_MS = 2_000;
+/** A busy machine loses no word: a host gives a plugin half a minute behind an answer, and after a compaction. */
+export const PATIENT_MS = 10_000;
 
 /** The message has just come; its prompt is built some 400 ms later, and by then what belongs to it is found. */
 export async function askAhead(event: Received, context: { channelId?: string; sessionKey?: string }, foreword: Foreword, state: State): Promise<void> {
@@ -32,6 +34,10 @@ export function given(prompt: string, turn: Turn, foreword: Foreword, state: Sta
 }
 
 async function foundFor(text: string, turn: Turn, place: Place, foreword: Foreword, state: State): Promise<Given | undefined> {
+  if (!(await caughtUp(place, foreword, state))) {
+    state.last.set(person(place), { receipt: "", failure: foreword.lastFailure });
+    return emptied(place, state).then(() => undefined);
+  }
   const [hot, stable] = await Promise.all([asked(text, turn, place, foreword, state), frozen(place, foreword, state)]);
   if (!hot && !stable) return undefined;
   return { ...(hot && { prependContext: hot }), ...(stable && { appendSystemContext: stable }) };
@@ -73,7 +79,7 @@ export async function keep(
     foreword.call(
       "ingest",
       { ...place, ...set(turn), content, ...(by === "agent" && { origin: by }), ...(run && { source_id: `openclaw:${run}:${by}` }) },
-      { deadlineMs: UNHURRIED_MS },
+      { deadlineMs: PATIENT_MS },
     );
   // One after the other, as they were said; where the first does not get through, the second would only wait as well.
   if (said.trim() && !(await record(said, "user"))) return;
@@ -81,11 +87,22 @@ export async function keep(
 }
 
 /** The host's model no longer has the conversation: what it was given counts as said no more, whoever was given it. */
-export async function reset(turn: Turn, foreword: Foreword, state: State): Promise<void> {
+export async function reset(turn: Turn, foreword: Foreword, state: State, deadlineMs = UNHURRIED_MS): Promise<void> {
   if (!turn.sessionKey) return;
   const place = placeOf({ sessionKey: turn.sessionKey, agentId: turn.agentId });
   state.stable.delete(conversation(place));
-  await foreword.call("compact", place, { deadlineMs: UNHURRIED_MS });
+  if (!(await foreword.call("compact", place, { deadlineMs }))) state.unheard.set(conversation(place), place);
+}
+
+/** Tells of a reset that did not get through. False while it does not: nothing else would, and each would be waited for. */
+async function caughtUp(place: Place, foreword: Foreword, state: State): Promise<boolean> {
+  const missed = state.unheard.get(conversation(place));
+  if (!missed) return true;
+  // Before anybody waits: two turns at once would tell it twice, and what the first was given would be given again.
+  state.unheard.delete(conversation(place));
+  if (await foreword.call("compact", missed)) return true;
+  state.unheard.set(conversation(place), missed);
+  return false;
 }
 
 /** What set the run off, in the host's words. */

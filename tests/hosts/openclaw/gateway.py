@@ -425,6 +425,8 @@ class Gateway:
             yield
         finally:
             self.no_daemon.unlink()
+            # The plugin itself starts none for a few seconds after it failed to, and the next turn is not to wait.
+            self.call("status")
 
     @contextlib.contextmanager
     def stopped_daemon(self) -> Iterator[None]:

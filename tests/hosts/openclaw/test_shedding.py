@@ -12,7 +12,8 @@ from tests.hosts.openclaw.test_bootstrap import files
 Settings = Callable[[str], None]
 # TOOLS_COMPACT.md of the test's workspace says "ssh port 2222".
 ASKED = "How do I reach the {}? [[quote:COMPACT-MARK]]"
-SHEDDING = "[bootstrap]\nenabled = true\nshed = true\n"
+# No memory is given here: an answer that says the same as what was given is not kept as the agent's own.
+SHEDDING = "[gate]\nconfident = 1.0\nfloor = 1.0\n[bootstrap]\nenabled = true\nshed = true\n"
 ALL = {"SOUL.md", "USER.md", "AGENTS.md", "TOOLS_COMPACT.md"}
 LEFT = ALL - {"TOOLS_COMPACT.md"}
 

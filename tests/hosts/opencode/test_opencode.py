@@ -178,10 +178,14 @@ class TestOpenCode(Conformance):
         session = host.new_session()
         first = host.turn("Which foundry cast the bell buoy? [[say:The one in Altona did.]]", session=session)
         assert "Altona" in first.request.newest
+        # Handed over behind the answer: a host that is killed with it takes it along.
+        answer = ("agent", "The one in Altona did.")
+        assert _until(lambda: any((origin, text) == answer for origin, _, text in host.kept()))
         host.stop()
         again = host.turn("And where was the foundry of the bell buoy?", session=session).request
         assert "cast by the foundry in Altona" in again.newest, "what stood there before is gone with the process"
         assert again.whole.count("cast by the foundry") == 1
+        assert host.keeps("And where was the foundry of the bell buoy?")
         host.stop()
         said = [(origin, text) for origin, _, text in host.kept() if "buoy" in text or "Altona" in text]
         assert said == [

@@ -226,7 +226,9 @@ var Foreword = class {
     return reachable(`${folder}/daemon.sock`, async (path) => {
       while (true) {
         try {
-          return await send(path, deadline);
+          const answer = await send(path, deadline);
+          this.#startedAt = -Infinity;
+          return answer;
         } catch (error) {
           const code = error.code ?? "";
           if (ABSENT.has(code)) this.#start(deadline, coldMs);
@@ -302,6 +304,8 @@ var State = class {
   last = new Few();
   /** By conversation and person: the stable part as it was last given. */
   stable = new Few();
+  /** By conversation: whose reset or compaction the engine has not heard of. */
+  unheard = new Few();
   /** By conversation: the workspace files as they were last chosen. */
   files = new Few();
   /** Conversations where /foreword off was said. */
@@ -479,6 +483,7 @@ function placed({ sessionKey, agentId, requesterSenderId, messageChannel }) {
 
 // openclaw/turn.ts
 var UNHURRIED_MS = 2e3;
+var PATIENT_MS = 1e4;
 async function askAhead(event, context, foreword, state) {
   const senderId = event.senderId ?? event.metadata?.senderId;
   const place = placeOf({ sessionKey: context.sessionKey ?? event.sessionKey, senderId, channel: context.channelId });
@@ -499,6 +504,10 @@ function given(prompt, turn, foreword, state) {
   return found;
 }
 async function foundFor(text, turn, place, foreword, state) {
+  if (!await caughtUp(place, foreword, state)) {
+    state.last.set(person(place), { receipt: "", failure: foreword.lastFailure });
+    return emptied(place, state).then(() => void 0);
+  }
   const [hot, stable] = await Promise.all([asked(text, turn, place, foreword, state), frozen(place, foreword, state)]);
   if (!hot && !stable) return void 0;
   return { ...hot && { prependContext: hot }, ...stable && { appendSystemContext: stable } };
@@ -528,16 +537,24 @@ async function keep(event, turn, foreword, state) {
   const record = (content, by) => foreword.call(
     "ingest",
     { ...place, ...set(turn), content, ...by === "agent" && { origin: by }, ...run && { source_id: `openclaw:${run}:${by}` } },
-    { deadlineMs: UNHURRIED_MS }
+    { deadlineMs: PATIENT_MS }
   );
   if (said.trim() && !await record(said, "user")) return;
   if (answer.trim() && event.success !== false) await record(answer, "agent");
 }
-async function reset(turn, foreword, state) {
+async function reset(turn, foreword, state, deadlineMs = UNHURRIED_MS) {
   if (!turn.sessionKey) return;
   const place = placeOf({ sessionKey: turn.sessionKey, agentId: turn.agentId });
   state.stable.delete(conversation(place));
-  await foreword.call("compact", place, { deadlineMs: UNHURRIED_MS });
+  if (!await foreword.call("compact", place, { deadlineMs })) state.unheard.set(conversation(place), place);
+}
+async function caughtUp(place, foreword, state) {
+  const missed = state.unheard.get(conversation(place));
+  if (!missed) return true;
+  state.unheard.delete(conversation(place));
+  if (await foreword.call("compact", missed)) return true;
+  state.unheard.set(conversation(place), missed);
+  return false;
 }
 function set({ trigger, inputProvenance }) {
   return { ...trigger && { trigger }, ...inputProvenance?.kind && { provenance: inputProvenance.kind } };
@@ -576,7 +593,7 @@ var index_default = {
     api.on("message_received", (event, context) => quietly("asking ahead", () => askAhead(event, context, foreword, state)));
     api.on("before_prompt_build", (event, turn) => quietly("the brief", () => given(event.prompt ?? "", turn, foreword, state)));
     api.on("agent_end", (event, turn) => quietly("recording", () => keep(event, turn, foreword, state)));
-    api.on("after_compaction", (_event, turn) => quietly("the reset", () => reset(turn, foreword, state)));
+    api.on("after_compaction", (_event, turn) => quietly("the reset", () => reset(turn, foreword, state, PATIENT_MS)));
     api.on("before_reset", (_event, turn) => quietly("the reset", () => reset(turn, foreword, state)));
     api.registerHook(
       "session:auto-reset",

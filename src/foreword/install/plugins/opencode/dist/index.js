@@ -226,7 +226,9 @@ var Foreword = class {
     return reachable(`${folder}/daemon.sock`, async (path) => {
       while (true) {
         try {
-          return await send(path, deadline);
+          const answer = await send(path, deadline);
+          this.#startedAt = -Infinity;
+          return answer;
         } catch (error) {
           const code = error.code ?? "";
           if (ABSENT.has(code)) this.#start(deadline, coldMs);
