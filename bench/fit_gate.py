@@ -4,9 +4,9 @@
 Each question is asked of its own history (memories of its evidence sessions help, the others do not), of other people's
 histories (nothing helps), and beside it stand asks that deserve no memory. Histories are cut to several sizes and
 questions to their rarest words, so that the confidence means the same in a small store and a large one, for a long
-question and a short one. The weights come first, from whole conversations; then what is added to them among few
-memories, also from stores that hold only some of what the person said. LoCoMo is never fitted on: its licence does not
-allow it.
+question and a short one. The weights come first, from whole histories, each asked by many strangers: what is hard is to
+tell whose question it is. Then they are calibrated for a usual day. Then comes what is added to them among few
+memories, from the smaller stores as well. LoCoMo is never fitted on: its licence does not allow it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
@@ -28,10 +28,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.gate import roc
 from bench.histories import pool, say
 from bench.sets import SESSION_PREFIX, Haystack, Question, find, longmemeval, silence
-from foreword import Foreword
-from foreword.gate import features, gain
+from foreword import Foreword, Settings
+from foreword.gate import GatePolicy, features, gain
 from foreword.model import Signals
 from foreword.recall import understand
 
@@ -42,19 +43,19 @@ SIZES = (2, 10, None)
 NOTES = (4, 16, 48)
 # A store this small is reported apart.
 SMALL = 50
-STRANGERS = 4
-SHORT_STRANGERS = 2
-SILENT_ASKS = 6
 SHORT_TERMS = 3
 FOLDS = 5
 CUT = "-cut-"
 FOREIGN_SHORT = "foreign-short"
-# How much each kind of ask weighs: two thirds of a day deserve nothing.
-PARTS = {"own": 0.235, "short": 0.085, "foreign": 0.31, "silence": 0.37}
-RIDGE = 2e-3
+# How much each kind of ask weighs on a usual day: two thirds of it deserve nothing.
+DAY = {"own": 0.205, "short": 0.075, "foreign": 0.32, "silence": 0.40}
+# And while the weights are learnt: most is to be learnt from strangers.
+LESSON = {"own": 0.15, "short": 0.05, "foreign": 0.45, "silence": 0.35}
+RIDGE = 3e-4
 # Among few memories the sure ones are surer than such a ridge would let them be.
 RIDGE_AMONG_FEW = 3e-5
 ROUNDS = 4
+CALIBRATION_ROUNDS = 50
 STEPS = 2000
 
 Array = NDArray[np.float64]
@@ -74,7 +75,7 @@ class Case:
 
     @property
     def part(self) -> str:
-        return {FOREIGN_SHORT: "foreign"}.get(self.kind, self.kind if self.kind in PARTS else "silence")
+        return {FOREIGN_SHORT: "foreign"}.get(self.kind, self.kind if self.kind in DAY else "silence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class _Beside:
+    """How many asks stand beside a store's own question: strangers' questions, some of these cut short, and asks that
+    deserve no memory."""
+
+    strangers: int = 4
+    short: int = 0
+    silent: int = 6
+
+
+# Chance finds something for a few strangers in a hundred, so a few strangers would not tell.
+OF_WHOLE, OF_CUT, OF_NOTES = _Beside(strangers=20, short=6, silent=12), _Beside(), _Beside(short=2)
+
+
+@dataclass(frozen=True, slots=True)
 class _Errand:
     """What is asked of one store: (kind, text, the question if it is one that the store can answer)."""
 
@@ -151,10 +166,10 @@ def _errands(haystacks: Sequence[Haystack], silences: Sequence[tuple[str, str]])
     for haystack in haystacks:
         for size in SIZES:
             store = _cut(haystack, size, dice)
-            yield _Errand(store, _asks(store, haystacks, silences, dice))
+            yield _Errand(store, _asks(store, haystacks, silences, dice, OF_CUT if size else OF_WHOLE))
         for count in NOTES:
             store = _notes(haystack, count, dice_of_notes)
-            yield _Errand(store, _asks(store, haystacks, silences, dice_of_notes, notes=True), notes=True)
+            yield _Errand(store, _asks(store, haystacks, silences, dice_of_notes, OF_NOTES), notes=True)
 
 
 def _asks(
@@ -162,8 +177,7 @@ def _asks(
     haystacks: Sequence[Haystack],
     silences: Sequence[tuple[str, str]],
     dice: random.Random,
-    *,
-    notes: bool = False,
+    beside: _Beside,
 ) -> list[tuple[str, str, Question | None]]:
     question = store.questions[0]
     keys = {key for key, _, _ in store.sessions}
@@ -171,16 +185,17 @@ def _asks(
     if question.answerable:
         asks += [("own", question.text, question), ("short", _short(question.text), question)]
     others = [other.questions[0] for other in haystacks if other.questions[0] is not question]
-    strangers = [one for one in dice.sample(others, STRANGERS) if not one.evidence & keys]
+    strangers = [one for one in dice.sample(others, min(beside.strangers, len(others))) if not one.evidence & keys]
     asks += [("foreign", one.text, None) for one in strangers]
-    if notes:
-        asks += [(FOREIGN_SHORT, _short(one.text), None) for one in strangers[:SHORT_STRANGERS]]
-    asks += [(*dice.choice(silences), None) for _ in range(SILENT_ASKS)]
+    asks += [(FOREIGN_SHORT, _short(one.text), None) for one in strangers[: beside.short]]
+    asks += [(*dice.choice(silences), None) for _ in range(beside.silent)]
     return asks
 
 
 def _asked(errand: _Errand, folder: Path) -> list[Case]:
-    with errand.store.filled(folder) as foreword:
+    # Whether a memory is worth reading is judged by the very weights that are to be fitted: here the first few are read
+    # whatever they say.
+    with errand.store.filled(folder, Settings(gate=GatePolicy(floor=0.0))) as foreword:
         cases = [_case(foreword, errand.store, *ask, notes=errand.notes) for ask in errand.asks]
     shutil.rmtree(folder / errand.store.id)
     return cases
@@ -249,12 +264,14 @@ def _fit(cases: Sequence[Case]) -> Model:
     gives the best that helped and the best that did not; which those are follows from the weights, so the fit is
     repeated."""
     prepared = _prepared(cases)
+    whole = [one for one in prepared if one[0].whole]
     everywhere: Array | None = None
     for _ in range(ROUNDS):
-        rows = _deciding([one for one in prepared if not one[0].notes], everywhere)
+        rows = _deciding(whole, everywhere, LESSON)
         everywhere = _regression(rows.inputs, rows.labels, rows.weights, ridge=RIDGE)
     assert everywhere is not None
-    rows = _deciding(prepared, everywhere)
+    everywhere = _calibrated(everywhere, _deciding(whole, everywhere, DAY))
+    rows = _deciding(prepared, everywhere, DAY)
     among_few = _regression(
         rows.inputs * rows.few[:, None],
         rows.labels,
@@ -274,8 +291,8 @@ class _Rows:
     weights: Array
 
 
-def _deciding(prepared: Sequence[_Prepared], beta: Array | None) -> _Rows:
-    share = _shares([case for case, _, _ in prepared])
+def _deciding(prepared: Sequence[_Prepared], beta: Array | None, parts: Mapping[str, float]) -> _Rows:
+    share = _shares([case for case, _, _ in prepared], parts)
     rows: list[tuple[Array, float, float, float]] = []
     for case, inputs, helped in prepared:
         sure = inputs @ beta if beta is not None else -np.arange(len(inputs), dtype=np.float64)
@@ -289,9 +306,23 @@ def _deciding(prepared: Sequence[_Prepared], beta: Array | None) -> _Rows:
     return _Rows(*(np.array(column, np.float64) for column in zip(*rows, strict=True)))
 
 
-def _shares(cases: Sequence[Case]) -> dict[str, float]:
+def _shares(cases: Sequence[Case], parts: Mapping[str, float]) -> dict[str, float]:
     counts = Counter(case.part for case in cases)
-    return {part: PARTS[part] / count for part, count in counts.items()}
+    return {part: parts[part] / count for part, count in counts.items()}
+
+
+def _calibrated(beta: Array, rows: _Rows) -> Array:
+    """The same weights, stretched and shifted as a whole so that they say how often they are right (Platt's scaling, by
+    Newton's steps)."""
+    weights, told = rows.weights / rows.weights.sum(), np.c_[rows.inputs @ beta, np.ones(len(rows.labels))]
+    scale = np.array([1.0, 0.0])
+    for _ in range(CALIBRATION_ROUNDS):
+        chance = 1 / (1 + np.exp(-(told @ scale)))
+        curvature = told.T @ (told * (weights * chance * (1 - chance))[:, None])
+        scale = scale - np.linalg.solve(curvature, told.T @ (weights * (chance - rows.labels)))
+    stretched: Array = beta * scale[0]
+    stretched[0] += scale[1]
+    return stretched
 
 
 def _named(weights: Array) -> dict[str, float]:
@@ -350,7 +381,9 @@ def _separation(decided: Sequence[tuple[Case, float, bool]]) -> dict[str, Any]:
     for case, sure, _ in decided:
         best.setdefault(case.kind, []).append(sure)
     own, foreign = np.array(best["own"]), np.array(best["foreign"])
+    told_apart = roc(best["own"], best["foreign"])
     return {
+        "auroc": round(told_apart.auroc, 3) if told_apart else None,
         "recall_at_5_percent_foreign": round(float((own > np.quantile(foreign, 0.95)).mean()), 3),
         "recall_at_10_percent_foreign": round(float((own > np.quantile(foreign, 0.90)).mean()), 3),
         **{
@@ -363,7 +396,7 @@ def _separation(decided: Sequence[tuple[Case, float, bool]]) -> dict[str, Any]:
 def _calibration_error(decided: Sequence[tuple[Case, float, bool]]) -> float:
     """The mean distance between how sure it was and how often it was right, in ten steps; each kind of ask weighs as
     in the fit."""
-    share = _shares([case for case, _, _ in decided])
+    share = _shares([case for case, _, _ in decided], DAY)
     chances, truths, shares = (
         np.array(column, np.float64)
         for column in zip(*((sure, right, share[case.part]) for case, sure, right in decided), strict=True)

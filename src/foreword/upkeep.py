@@ -22,7 +22,7 @@ from foreword import bootstrap, wisdom
 from foreword.compose import count_tokens
 from foreword.errors import BadInput, ProviderError, ReviewError
 from foreword.files import checksum, replace_file, sweep, workspace_slug
-from foreword.providers import StaticEmbedder, Writer, open_writer
+from foreword.providers import Writer, open_writer, shipped
 from foreword.record import redact
 from foreword.settings import Settings
 from foreword.values import dataclass
@@ -244,7 +244,7 @@ class Upkeep:
         distilled = wisdom.distil(
             collected.lessons,
             # The offline one: the same lessons give the same themes, whichever embedder recall uses.
-            embed=StaticEmbedder().embed,
+            embed=shipped().embed,
             count_tokens=count_tokens,
             approved=self._approved_patterns(),
             write=self._writer.write if self._writer else None,

@@ -95,6 +95,6 @@ class Vectors:
 
 
 def _passages(memory: Memory) -> list[str]:
-    """The passages a memory is embedded as. The speaker's name and the title belong to each passage's meaning."""
-    about = ": ".join(part for part in (memory.sender, memory.title) if part)
-    return [f"{about}: {passage}" if about else passage for passage in passages(memory.text)]
+    """The passages a memory is embedded as."""
+    heading = memory.heading
+    return [f"{heading}: {passage}" if heading else passage for passage in passages(memory.text)]

@@ -665,8 +665,22 @@ def test_a_damaged_model_is_told_by_doctor(full, monkeypatch, tmp_path):
     vectors = bytearray((copy / static.VECTORS).read_bytes())
     vectors[-1] ^= 1
     (copy / static.VECTORS).write_bytes(vectors)
-    monkeypatch.setattr(static.StaticEmbedder.__init__, "__defaults__", (copy,))
+    monkeypatch.setattr(static, "shipped", lambda: static.StaticEmbedder(copy))
     assert "checksum" in failing(full)["embedder"]["found"]
+
+
+def test_a_damaged_reader_is_told_by_doctor_and_fails_nothing(full, monkeypatch, tmp_path):
+    from foreword.recall import reader
+
+    copy = tmp_path / reader.FILE.name
+    copy.write_bytes(reader.FILE.read_bytes()[:-1] + b"\xff")
+    copy.with_suffix(".json").write_bytes(reader.FILE.with_suffix(".json").read_bytes())
+    monkeypatch.setattr(reader, "FILE", copy)
+    checked = full("doctor", "--json")
+    told = next(one for one in checked.data["checks"] if one["name"] == "reader")
+    assert (checked.code, told["state"]) == (0, "warn")
+    assert "checksum" in told["found"]
+    assert "Reinstall" in told["next"]
 
 
 def test_missing_vectors_are_made_on_request(run, monkeypatch):

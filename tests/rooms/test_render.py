@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from foreword.compose import context_file, filed, journal_section, title
 from foreword.compose.render import Snippet, compact, hot, stable
-from foreword.model import Kind, Memory, Origin, Style, frames, strip_frames
+from foreword.model import Kind, Memory, Origin, Style, frames, how_sure, strip_frames
 
 # What closes something somewhere, or splits a line where nobody looks.
 MISCHIEF = [
@@ -358,7 +358,7 @@ def test_no_memory_forges_an_item_a_heading_or_a_comment_in_a_file(
     for number, (item, one) in enumerate(zip(items, shown, strict=True), start=1):
         found = re.fullmatch(r"(\d+)\. \*\*\[([\d-]+|undated)\]\*\* (.*) \*\(score: (\d\.\d\d)\)\*", item)
         assert found
-        assert (int(found[1]), found[4]) == (number, f"{one.confidence:.2f}")
+        assert (int(found[1]), found[4]) == (number, how_sure(one.confidence))
         # No star of a memory's own is bold or italic: an odd number of backslashes stands before each.
         assert not re.search(r"(?<!\\)(?:\\\\)*\*", found[3])
         assert found[3].endswith(filed(one.text))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreword.gate import GatePolicy, confidence, features, judge
-from foreword.model import Candidate, Link, Memory, Signals, Verdict
+from foreword.model import Candidate, Link, Memory, Signals, Verdict, how_sure
 
 S4 = GatePolicy(confident=0.75, floor=0.12, companion=0.5)
 
@@ -134,10 +134,10 @@ def test_no_signal_counts_against_a_memory_in_a_store_of_any_size(strength: floa
     assert confidence(weaker) <= confidence(stronger)
 
 
-def test_among_few_memories_strong_signals_are_surer_and_weak_ones_less() -> None:
+def test_among_few_memories_strong_signals_are_surer_and_weak_ones_are_not() -> None:
     strong, weak = signals_of(0.8), signals_of(0.1)
     assert confidence(replace(strong, few=0.6)) > confidence(strong)
-    assert confidence(replace(weak, few=0.6)) < confidence(weak)
+    assert confidence(replace(weak, few=0.6)) <= confidence(weak)
 
 
 def test_without_vectors_nothing_counts_for_a_memory_that_is_not_known() -> None:
@@ -157,6 +157,17 @@ def test_one_word_in_common_gains_nothing_among_few_memories_when_most_of_the_as
     assert confidence(replace(little, few=0.6)) < confidence(little)
     several = replace(little, matched=3)
     assert confidence(replace(several, few=0.6)) > confidence(several)
+
+
+def test_a_confidence_is_cut_and_not_rounded_for_people() -> None:
+    assert [how_sure(one) for one in (0.7499, 0.75, 0.29, 0.9999, 1.0, 0.0)] == [
+        "0.74",
+        "0.75",
+        "0.29",
+        "0.99",
+        "1.00",
+        "0.00",
+    ]
 
 
 def test_no_candidates_are_silence_with_a_reason() -> None:

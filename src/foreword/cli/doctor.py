@@ -19,7 +19,7 @@ from foreword.cli.parser import Verbs
 from foreword.cli.recording import rebuild_waiting
 from foreword.cli.screen import count, printable, size, when
 from foreword.cli.vaults import skipped_lines
-from foreword.errors import DaemonError, ForewordError, ProviderError, StoreError, StoreFromTheFuture
+from foreword.errors import DaemonError, ForewordError, ModelDamaged, ProviderError, StoreError, StoreFromTheFuture
 from foreword.install import Check
 
 if TYPE_CHECKING:
@@ -181,19 +181,21 @@ def _embedder(call: Call) -> tuple[bool, list[Check]]:
     """Whether an engine can be opened with the embedder of the settings, and what was found."""
     from foreword.providers import open_embedder
 
+    reader = _reader()
     try:
         embedder = open_embedder(call.loaded.settings.embedder, os.environ)
     except ForewordError as error:
-        return False, [Check("embedder", "fail", str(error), "`foreword config embedder.provider` shows who is asked.")]
+        asked = "`foreword config embedder.provider` shows who is asked."
+        return False, [Check("embedder", "fail", str(error), asked), reader]
     if embedder is None:
-        return True, [Check("embedder", "ok", "none: words answer alone")]
+        return True, [Check("embedder", "ok", "none: words answer alone"), reader]
     try:
-        return True, [Check("embedder", "ok", _probed(embedder))]
+        return True, [Check("embedder", "ok", _probed(embedder)), reader]
     except ProviderError as error:
         # The shipped table may be damaged for good; a remote model may be back in a minute, and words answer meanwhile.
         if embedder.local:
-            return False, [Check("embedder", "fail", str(error), "Reinstall Foreword; words answer meanwhile.")]
-        return True, [Check("embedder", "warn", str(error), "Words answer alone until the model does.")]
+            return False, [Check("embedder", "fail", str(error), "Reinstall Foreword; words answer meanwhile."), reader]
+        return True, [Check("embedder", "warn", str(error), "Words answer alone until the model does."), reader]
 
 
 def _probed(embedder: Embedder) -> str:
@@ -204,6 +206,16 @@ def _probed(embedder: Embedder) -> str:
         return f"{embedder.model}, every byte matches its checksum"
     embedder.embed(["Does the model answer?"], deadline_ms=_PROBE_DEADLINE_MS)
     return f"{embedder.model} answers"
+
+
+def _reader() -> Check:
+    from foreword.recall import reader
+
+    try:
+        reader.verify()
+    except ModelDamaged as error:
+        return Check("reader", "warn", str(error), "Reinstall Foreword; memories are judged without reading them.")
+    return Check("reader", "ok", "every byte matches its checksum")
 
 
 def _private(home: Path) -> Check:

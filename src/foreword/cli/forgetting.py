@@ -11,7 +11,7 @@ from foreword.cli.parser import Verbs, moment, share
 from foreword.cli.reading import about
 from foreword.cli.screen import Screen, count, cut
 from foreword.errors import BadInput
-from foreword.model import Memory
+from foreword.model import Memory, how_sure
 from foreword.serve import documents
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _meant(call: Call, engine: Foreword) -> list[Memory]:
     if not meant and found:
         best = found[0]
         call.screen.note(
-            f"The best match, {best.memory.id}, is {best.confidence:.2f} sure, below {sure:.2f}:"
+            f"The best match, {best.memory.id}, is {how_sure(best.confidence)} sure, below {sure:.2f}:"
             f" {cut(best.memory.text, 80)}\n--sure lowers the bar, or name ids from `foreword search`."
         )
     return meant

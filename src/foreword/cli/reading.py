@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from foreword.cli.call import Call, Exit
 from foreword.cli.parser import Verbs, add_place, add_text, at_least, share
 from foreword.cli.screen import Screen, count, cut, printable, when
-from foreword.model import Memory
+from foreword.model import Memory, how_sure
 from foreword.serve import documents
 
 _SUMMARY_CHARS = 80
@@ -71,7 +71,7 @@ def search(call: Call) -> int:
     def lines() -> Iterator[str]:
         for one in results:
             memory = one.memory
-            yield f"{one.confidence:.2f}  {screen.paint(memory.id, 'bold')}  {screen.paint(about(memory), 'dim')}"
+            yield f"{how_sure(one.confidence)}  {screen.paint(memory.id, 'bold')}  {screen.paint(about(memory), 'dim')}"
             # What a turn would never be given is shown, since it was asked for, but not as if it were an answer.
             faint = ["dim"] if one.confidence < floor else []
             yield f"      {screen.paint(cut(memory.text, screen.width * 2), *faint)}"

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from foreword.model import Kind, Memory, Origin, Style, frames
+from foreword.model import Kind, Memory, Origin, Style, frames, how_sure
 from foreword.patterns import lazy
 from foreword.values import dataclass
 
@@ -96,7 +96,7 @@ def context_file(snippets: Sequence[Snippet], *, at: float) -> str:
         return ""
     scores = [one.confidence for one in snippets]
     stamp = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    low, high = f"{min(scores):.2f}", f"{max(scores):.2f}"
+    low, high = how_sure(min(scores)), how_sure(max(scores))
     many = f"{len(snippets)} relevant {'memory' if len(snippets) == 1 else 'memories'}"
     lines = [
         f"{frames.CONTEXT_BEGIN} ts={stamp} query_score={high} -->",
@@ -105,7 +105,7 @@ def context_file(snippets: Sequence[Snippet], *, at: float) -> str:
         f"{many}, similarity {high if low == high else f'{low} to {high}'}: {frames.NOTICE}.",
         "",
         *(
-            f"{number}. **[{_day(one.memory)}]** {_in_a_list(one)} *(score: {one.confidence:.2f})*"
+            f"{number}. **[{_day(one.memory)}]** {_in_a_list(one)} *(score: {how_sure(one.confidence)})*"
             for number, one in enumerate(snippets, start=1)
         ),
     ]

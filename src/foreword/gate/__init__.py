@@ -2,7 +2,7 @@
 
 from foreword.gate.confidence import confidence, features, gain
 from foreword.gate.tuning import Agreement, PastTurn, Proposal, propose
-from foreword.gate.verdict import GatePolicy, judge, lenders
+from foreword.gate.verdict import GatePolicy, judge, lenders, worth_reading
 
 __all__ = [
     "Agreement",
@@ -15,4 +15,5 @@ __all__ = [
     "judge",
     "lenders",
     "propose",
+    "worth_reading",
 ]

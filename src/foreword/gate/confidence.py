@@ -16,8 +16,6 @@ from typing import NamedTuple
 
 from foreword.model import Signals
 
-# A similarity this many deviations above the background is as close as two texts about one thing get.
-_FAR_DEVIATIONS = 8.0
 # Further than this below what is common is as far as can be; and this much above it says all that it can say: that the
 # matter was spoken of, not which memory answers.
 _FAR_BELOW, _WELL_ABOVE = 4.0, 1.0
@@ -31,8 +29,6 @@ _SHARE_IN_COMMON = 0.4
 
 def features(signals: Signals) -> dict[str, float]:
     """What the confidence is computed from, each in about 0..1, by name."""
-    similarity = min(max(signals.similarity, 0.0), _FAR_DEVIATIONS) / _FAR_DEVIATIONS
-    information = min(signals.information, _MUCH_INFORMATION) / _MUCH_INFORMATION
     # One word in common is a coincidence however rare it is; from three on it is none.
     several = min(max(signals.matched - 1, 0), 2) / 2
     asked = min(signals.asked, _MUCH_INFORMATION) / _MUCH_INFORMATION
@@ -41,8 +37,6 @@ def features(signals: Signals) -> dict[str, float]:
         # Among few, what is of another matter is not ahead: it is only the one thing that comes near.
         ahead -= signals.few * (1 - gain(signals)) * (ahead - _AS_COMMON)
     return {
-        "information": information,
-        "similarity": similarity,
         "several": several,
         "names": signals.names,
         "dated": signals.dated,
@@ -54,11 +48,9 @@ def features(signals: Signals) -> dict[str, float]:
         "company": _beyond_common(signals.company),
         "density_and_several": signals.density * several,
         "coverage_and_several": signals.coverage * several,
-        "information_and_similarity": information * similarity,
-        "kin_and_similarity": signals.kin * similarity,
+        "reading_and_asked": signals.reading * asked,
         "context_and_asked": signals.context * asked,
         "kin_by_person_and_asked": signals.kin * signals.by_person * asked,
-        "similarity_by_person": similarity * signals.by_person,
     }
 
 

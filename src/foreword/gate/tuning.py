@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from foreword.gate.verdict import GatePolicy, joining, passing, ranked
+from foreword.gate.verdict import LOWEST_FLOOR, GatePolicy, joining, passing, ranked
 from foreword.model import Candidate, Feedback
 
 # With fewer judged turns, or for the sake of a single one, a hasty word would decide.
@@ -22,7 +22,7 @@ _LEAST_GAIN = 2
 # Hundredths. Beyond these a gate is hardly one: it gives what is as likely wrong as right, or next to nothing.
 _STEPS: Mapping[str, range] = {
     "confident": range(50, 96, 5),
-    "floor": range(40, 91, 5),
+    "floor": range(round(100 * LOWEST_FLOOR), 91, 5),
     "companion": range(30, 91, 10),
 }
 

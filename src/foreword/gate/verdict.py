@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from foreword.gate.confidence import confidence
-from foreword.model import Candidate, Judged, Memory, Verdict
+from foreword.model import Candidate, Judged, Memory, Signals, Verdict, how_sure
 
+# What the receipts tell has to do for settings this low.
+LOWEST_FLOOR = 0.4
+# What holds this share of the ask, and still reads worse than this, is worth a word.
+_HOLDS_MUCH, _READS_BADLY = 0.5, 0.25
 # Words of like meaning are mentioned when they add this share of the ask.
 _WORTH_TELLING = 0.1
 
@@ -60,25 +63,31 @@ def _judged(candidates: Sequence[Candidate], policy: GatePolicy) -> Verdict:
     passed = (*answers[:count], *(answers[place] for place in joined))
     judged = (*passed, *(one for place, one in enumerate(answers) if place >= count and place not in joined))
     if best >= policy.confident:
-        return Verdict(passed, judged, f"the best is {best:.2f} sure, at or above {policy.confident:.2f}")
+        kept = how_sure(judged[0].confidence)
+        return Verdict(passed, judged, f"the best is {kept} sure, at or above {policy.confident:.2f}")
     if best < policy.floor:
-        return Verdict((), judged, f"the best is only {_short_of(best)} sure, below the floor of {policy.floor:.2f}")
+        return Verdict((), judged, f"the best is only {how_sure(best)} sure, below the floor of {policy.floor:.2f}")
     if passed:
         return Verdict(
             passed,
             judged,
-            f"{len(passed)} memories pass together, the best {best:.2f} sure (between floor and confident)",
+            f"{len(passed)} memories pass together, the best {how_sure(best)} sure (between floor and confident)",
         )
     return Verdict(
         (),
         judged,
-        f"the best is {_short_of(best)} sure, below {policy.confident:.2f}, and no second memory supports it",
+        f"the best is {how_sure(best)} sure, below {policy.confident:.2f}, and no second memory supports it",
     )
 
 
 def ranked(candidates: Sequence[Candidate]) -> list[tuple[float, Candidate]]:
     """Each candidate with its confidence, the surest first; equals stay in recall's order."""
     return sorted(((confidence(one.signals), one) for one in candidates), key=lambda pair: -pair[0])
+
+
+def worth_reading(signals: Signals, policy: GatePolicy) -> bool:
+    """Whether a memory could pass if it read well, here or under the settings that `tune` may propose."""
+    return confidence(signals.of_text(signals.density, 1.0)) >= min(policy.floor, LOWEST_FLOOR)
 
 
 def passing(sure: Sequence[float], policy: GatePolicy) -> int:
@@ -111,11 +120,6 @@ def joining(scored: Sequence[tuple[float, Candidate]], count: int, policy: GateP
     return dict(sorted(enough, key=lambda one: -one[1]))
 
 
-def _short_of(sure: float) -> str:
-    """Cut, not rounded: 0.749 is not 0.75."""
-    return f"{math.floor(sure * 100) / 100:.2f}"
-
-
 def _way(candidate: Candidate) -> str:
     """How one came to a memory that does not hold what was asked; "" where no link leads."""
     link = candidate.link
@@ -133,7 +137,10 @@ def _why(candidate: Candidate, sure: float, bar: float, policy: GatePolicy) -> s
         held += ", and is of another time"
     if sure >= bar:
         return held
+    # A memory that was not read has 0.
+    if signals.coverage >= _HOLDS_MUCH and 0 < signals.reading < _READS_BADLY:
+        held += ", but does not read like an answer"
     bar_name = "the floor" if bar == policy.floor else "its share of the best"
     if candidate.link:
         held = f"{held}, {_way(candidate)}"
-    return f"{held}; {_short_of(sure)} is below {bar_name} ({bar:.2f})"
+    return f"{held}; {how_sure(sure)} is below {bar_name} ({bar:.2f})"

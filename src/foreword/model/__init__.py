@@ -1,6 +1,6 @@
 """Values: no I/O, no clock."""
 
-from foreword.model.brief import NOT_KNOWN, Brief, Candidate, Judged, Link, Signals, Style, Verdict
+from foreword.model.brief import NOT_KNOWN, Brief, Candidate, Judged, Link, Signals, Style, Verdict, how_sure
 from foreword.model.feedback import Feedback
 from foreword.model.frames import content_hash, strip_frames
 from foreword.model.memory import Audience, Kind, Memory, Origin, Scope, row_of
@@ -32,6 +32,7 @@ __all__ = [
     "Style",
     "Verdict",
     "content_hash",
+    "how_sure",
     "note_links",
     "note_name",
     "row_of",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
@@ -36,8 +37,9 @@ class Signals:
     names         share of the ask's names, numbers and identifiers that it holds; 1 when the ask has none
     by_person     1 when a person said it, 0 when an agent or a tool did
     brevity       1 for a word, 0.5 for a hundred, towards 0 for a long text
-    dated         1 in the time the ask speaks of, 0 outside it, 0.5 when the ask speaks of none or of the present
+    dated         1 in the time the ask speaks of, 0.5 after it, 0 before; 0.5 when it speaks of none or of now
     few           how few memories are in scope: 1 for none, 0 from about five hundred on; chance finds less among few
+    reading       how well its words answer the ask when both are read together, 0..1; 0 when it was not read
     """
 
     coverage: float = 0.0
@@ -57,9 +59,11 @@ class Signals:
     brevity: float = 0.0
     dated: float = 0.5
     few: float = 0.0
+    reading: float = 0.0
 
-    def with_density(self, density: float) -> Signals:
-        """Not by dataclasses.replace, which looks at each field by name: recall does this for every candidate."""
+    def of_text(self, density: float, reading: float = 0.0) -> Signals:
+        """With what only the memory's words tell. Not by dataclasses.replace, which looks at each field by name: it is
+        done for every candidate."""
         return Signals(
             self.coverage,
             density,
@@ -78,7 +82,12 @@ class Signals:
             self.brevity,
             self.dated,
             self.few,
+            reading,
         )
+
+    def as_if_read(self, worth: float = 1.0) -> Signals:
+        """Where nothing could be read, what it holds of the ask has to do."""
+        return self.of_text(self.density, min(worth * max(self.density, self.kin), 1.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +110,11 @@ class Candidate:
     signals: Signals = field(default_factory=Signals)
     terms: Sequence[str] = field(default_factory=tuple)
     link: Link | None = None
+
+
+def how_sure(confidence: float) -> str:
+    """A confidence for people. Cut, not rounded: 0.749 is not 0.75."""
+    return f"{math.floor(confidence * 100 + 1e-6) / 100:.2f}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,11 @@ class Memory:
     def id(self) -> str:
         return f"{MEMORY_PREFIX}{self.row}"
 
+    @property
+    def heading(self) -> str:
+        """What belongs to the meaning of each part of the text: who said it, and its title."""
+        return ": ".join(part for part in (self.sender, self.title) if part)
+
 
 def row_of(memory_id: str) -> int:
     """The store's number behind a public id such as `m12`; raises BadInput for anything else."""

@@ -1,7 +1,7 @@
 """Models outside Foreword, and the small one inside it. Importing this imports no network code."""
 
 from foreword.providers.embedder import Embedder, EmbedderSettings, FloatArray, Purpose, open_embedder
-from foreword.providers.static import StaticEmbedder
+from foreword.providers.static import StaticEmbedder, shipped
 from foreword.providers.writer import Writer, WriterSettings, open_writer
 
 __all__ = [
@@ -14,4 +14,5 @@ __all__ = [
     "WriterSettings",
     "open_embedder",
     "open_writer",
+    "shipped",
 ]

@@ -85,9 +85,9 @@ def open_embedder(settings: EmbedderSettings, environ: Mapping[str, str]) -> Emb
     if settings.provider == "none":
         return None
     if settings.provider == "static":
-        from foreword.providers.static import StaticEmbedder
+        from foreword.providers.static import shipped
 
-        return StaticEmbedder()
+        return shipped()
     for name, value, least in (
         ("dims", settings.dims, 0),
         ("deadline_ms", settings.deadline_ms, 1),

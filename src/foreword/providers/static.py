@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,6 +76,18 @@ class StaticEmbedder:
                     rows[at] = total / length
         return rows
 
+    def ids(self, text: str) -> list[int]:
+        """The pieces of a text, in reading order."""
+        return self._table.wordpiece.ids(text)
+
+    def directions(self, ids: Sequence[int] | npt.NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+        """The pieces' vectors, made length one, and how long they were: how much each moves a text."""
+        table = self._table
+        rows = table.vectors.take(ids, axis=0, mode="wrap").astype(np.float32)
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        rows /= np.maximum(lengths, 1e-6)[:, None]
+        return rows, lengths * table.scales.take(ids, mode="wrap")
+
     def verify(self) -> None:
         """Reads the whole table (tens of milliseconds). Raises ModelDamaged unless every byte is as it was made."""
         import hashlib  # a quarter of the time to the first vector, and the first vector does not need it
@@ -114,6 +126,12 @@ class StaticEmbedder:
             raise ModelDamaged("The parts of the word-vector table do not belong together.")
         # A plain view of the mapping: numpy's memmap class costs microseconds on every operation.
         return _Table(wordpiece, vectors.view(np.ndarray), scales)
+
+
+@cache
+def shipped() -> StaticEmbedder:
+    """The one that ships, with the table that everybody here shares."""
+    return StaticEmbedder()
 
 
 def _weighted_sum(table: _Table, ids: list[int]) -> FloatArray:

@@ -5,7 +5,8 @@ from foreword.recall.change import replaces, sketch, tells_change
 from foreword.recall.fusion import Hit
 from foreword.recall.intent import Intent, IntentSettings, intent
 from foreword.recall.passages import passages
-from foreword.recall.proximity import density
+from foreword.recall.proximity import densest
+from foreword.recall.reader import can_read, excerpt, read
 from foreword.recall.relevance import by_relevance
 from foreword.recall.search import Query, RecallSettings, recall, understand
 from foreword.recall.words import Bag, asks_the_same, bag
@@ -20,10 +21,13 @@ __all__ = [
     "asks_the_same",
     "bag",
     "by_relevance",
-    "density",
+    "can_read",
+    "densest",
+    "excerpt",
     "intent",
     "may_follow",
     "passages",
+    "read",
     "recall",
     "replaces",
     "sketch",

@@ -38,7 +38,7 @@ class Recipe:
     """The weights, chosen by measurement (docs/decisions/0003-recall.md)."""
 
     words: float = 0.4
-    kin: float = 1.0
+    kin: float = 1.3
     vectors: float = 0.8
     # An agent's long answer holds a word like every word: there, kin count less.
     kin_of_agents: float = 0.3
@@ -58,7 +58,8 @@ class Recipe:
 @dataclass(frozen=True, slots=True)
 class Field:
     """Everything the lanes know about the memories in question, one array element each, slots ascending. A memory
-    holds a term where its `likeness` to it is SAME. `said` is None where the ask names nobody who spoke."""
+    holds a term where its `likeness` to it is SAME. `said` is None where the ask names nobody who spoke;
+    `speaker` is the term that names who did."""
 
     slots: Slots
     facts: Facts
@@ -66,6 +67,7 @@ class Field:
     likeness: NDArray[np.uint8]
     kin: Floats
     said: NDArray[np.bool_] | None
+    speaker: int | None
     similarity: Floats
     mean: float
     deviation: float
@@ -217,11 +219,13 @@ def _sessions(base: Floats, session: NDArray[np.int32], count: int) -> tuple[Flo
 
 
 def _dated(field: Field) -> Floats | None:
-    """How each fits the time the ask speaks of; None where it speaks of none."""
+    """How each fits the time the ask speaks of; None where it speaks of none. What happened is told then or later, and
+    not before."""
     if field.span is None:
         return None
     inside = (field.facts.at >= field.span.start) & (field.facts.at < field.span.end)
-    return np.where(inside, 1, 0.5 if field.span.present else 0).astype(np.float32)
+    elsewhere = 0.5 if field.span.present else 0.5 * (field.facts.at >= field.span.end)
+    return np.where(inside, 1, elsewhere).astype(np.float32)
 
 
 def _above_background(field: Field, similarity: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -284,6 +288,10 @@ def _explained(
     # In units of what it takes to find one memory among all.
     asked = mass / math.log(field.in_scope + 2)
     names = np.array([term.name for term in terms], np.bool_)
+    named = around == SAME
+    if field.speaker is not None:
+        # What the next speaker said beside it is not for that theirs.
+        named[field.speaker] = alike[field.speaker] == SAME
     names_mass = float(np.add.reduce(rarity[names]))
     plain = [term.weight >= PLAIN_WEIGHT for term in terms]
     # The last is no memory: it stands for the closest conversations together.
@@ -306,7 +314,7 @@ def _explained(
             above[:-1],
             ahead[:-1],
             ahead[-1],
-            np.ascontiguousarray((around == SAME).T & names) @ rarity / names_mass if names_mass else 1.0,
+            np.ascontiguousarray(named.T & names) @ rarity / names_mass if names_mass else 1.0,
             facts.by_person.take(order),
             100 / (100 + facts.length.take(order)),
             dated,

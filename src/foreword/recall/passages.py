@@ -8,7 +8,7 @@ PASSAGE_CHARS = 700
 # A dump is known by its beginning; more vectors than this would only say so again.
 MAX_PASSAGES = 12
 
-_BREAK = re.compile(r"\n\s*\n|\n|(?<=[.!?。!?])\s+")
+BREAK = re.compile(r"\n\s*\n|\n|(?<=[.!?。!?])\s+")
 
 
 def passages(text: str) -> list[str]:
@@ -17,7 +17,7 @@ def passages(text: str) -> list[str]:
         return [text]
     pieces: list[str] = []
     current = ""
-    for sentence in _BREAK.split(text[: PASSAGE_CHARS * MAX_PASSAGES * 2]):
+    for sentence in BREAK.split(text[: PASSAGE_CHARS * MAX_PASSAGES * 2]):
         while len(sentence) > PASSAGE_CHARS:
             head, sentence = sentence[:PASSAGE_CHARS], sentence[PASSAGE_CHARS:]
             pieces.extend(piece for piece in (current, head) if piece)

@@ -1,8 +1,10 @@
-"""How much of an ask stands close together in a memory. Words scattered over a long text share it by chance."""
+"""How much of an ask stands close together in a memory, and where. Words that are scattered over a long text are there
+by chance."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 # About three sentences: what is said in one breath.
 _BREATH_CHARS = 240
@@ -11,12 +13,20 @@ _MAX_PLACES = 12
 _MAX_READ = 20_000
 
 
-def density(text: str, terms: Sequence[tuple[str, float]]) -> float:
-    """The largest share of the terms' weight found within one breath of `text`, 0..1."""
+class Breath(NamedTuple):
+    """The share of the terms' weight, 0..1, that is said in one breath, and where that begins."""
+
+    share: float
+    start: int
+
+
+def densest(text: str, terms: Sequence[tuple[str, float]]) -> Breath:
+    """The breath of `text` that holds most of the terms, the first of equals."""
     total = sum(weight for _, weight in terms)
     if not total:
-        return 0.0
-    folded = text[:_MAX_READ].lower()
+        return Breath(0.0, 0)
+    # Lowered by itself this letter would be two, and every place behind it another one.
+    folded = text[:_MAX_READ].replace("İ", "i").lower()
     places: list[tuple[int, int]] = []
     for number, (term, _) in enumerate(terms):
         # Stemming turns a last y into i: "ferri" stands in no text, "ferr" does.
@@ -26,7 +36,7 @@ def density(text: str, terms: Sequence[tuple[str, float]]) -> float:
     places.sort()
     best = current = 0.0
     held = [0] * len(terms)
-    start = 0
+    start = where = 0
     for place, number in places:
         if not held[number]:
             current += terms[number][1]
@@ -37,8 +47,9 @@ def density(text: str, terms: Sequence[tuple[str, float]]) -> float:
             if not held[gone]:
                 current -= terms[gone][1]
             start += 1
-        best = max(best, current)
-    return min(best / total, 1.0)
+        if current > best:
+            best, where = current, places[start][0]
+    return Breath(min(best / total, 1.0), where)
 
 
 def _places(text: str, needle: str) -> list[int]:

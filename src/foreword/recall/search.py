@@ -103,7 +103,8 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
         words=words.scores.take(slots),
         likeness=words.likeness.take(slots, axis=1),
         kin=words.kin.take(slots),
-        said=np.isin(slots, words.said, assume_unique=True) if len(words.said) else None,
+        said=np.isin(slots, words.said, assume_unique=True) if words.speaker is not None else None,
+        speaker=words.speaker,
         similarity=similarity,
         mean=mean,
         deviation=deviation,
@@ -123,7 +124,7 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
 class _Words:
     """By slot: BM25, and the kin lane's score; by term and slot: how like the memory's closest word is to the term,
     SAME where it is the term. `present` are the terms that occur at all, `said` the memories of the one person whom the
-    ask names."""
+    ask names, and `speaker` the term that does."""
 
     scores: Floats
     kin: Floats
@@ -131,6 +132,7 @@ class _Words:
     rarity: Floats
     present: NDArray[np.bool_]
     said: Slots
+    speaker: int | None
 
 
 def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
@@ -189,7 +191,7 @@ def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
         for row, share in zip(likeness, rarity / SAME, strict=True):
             np.multiply(row, share, out=part)
             kin_scores += part
-    return _Words(scores, kin_scores, likeness, rarity, frequency > 0, _said(speakers))
+    return _Words(scores, kin_scores, likeness, rarity, frequency > 0, *_said(speakers))
 
 
 def _bm25(postings: Sequence[Postings], rarity: Floats, view: View) -> Floats:
@@ -211,10 +213,11 @@ def _bm25(postings: Sequence[Postings], rarity: Floats, view: View) -> Floats:
     return scores
 
 
-def _said(speakers: Sequence[Slots]) -> Slots:
-    """What the one person said whom the ask names; nothing where it names nobody who spoke, or several."""
-    spoke = [slots for slots in speakers if len(slots)]
-    return spoke[0] if len(spoke) == 1 else np.empty(0, np.int32)
+def _said(speakers: Sequence[Slots]) -> tuple[Slots, int | None]:
+    """What the one person said whom the ask names, and by which term; nothing where it names nobody who spoke, or
+    several."""
+    spoke = [place for place, slots in enumerate(speakers) if len(slots)]
+    return (speakers[spoke[0]], spoke[0]) if len(spoke) == 1 else (np.empty(0, np.int32), None)
 
 
 def _background(nearest: Nearest, size: int) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypedDict
 
-from foreword.model import Brief, Memory, Outcome, Recorded, Session
+from foreword.model import Brief, Memory, Outcome, Recorded, Session, how_sure
 
 if TYPE_CHECKING:
     from foreword.engine import Found
@@ -130,7 +130,8 @@ def rows(found: Sequence[ResultDocument]) -> str:
         return "Nothing was found."
     cost = sum(one["metadata"]["tokens"] for one in found)
     lines = [
-        f"{_head(one['id'], one['metadata'])}, {one['score']:.2f} sure) {_snippet(one['content'], one['metadata'])}"
+        f"{_head(one['id'], one['metadata'])}, {how_sure(one['score'])} sure) "
+        f"{_snippet(one['content'], one['metadata'])}"
         for one in found
     ]
     return "\n".join([f"{len(lines)} found, about {cost} tokens to read in full with mem-get.", *lines])

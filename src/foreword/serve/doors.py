@@ -142,9 +142,13 @@ class Doors:
             self._workers.submit(self._read_the_index)
 
     def _read_the_index(self) -> None:
+        # Not before anybody may knock: a daemon is started by the hook that waits for it.
+        from foreword.recall import read
+
         try:
             with self._room.engine() as engine:
                 engine.search("what is kept here", limit=1)
+            read("what is kept here", ["nothing that anybody told so far"])
         except ForewordError as error:
             self._log.say(str(error))
 

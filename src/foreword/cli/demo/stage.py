@@ -8,7 +8,7 @@ from typing import Any
 
 from foreword.cli.demo.scenes import Scene
 from foreword.cli.screen import Screen, columns, cut, printable
-from foreword.model import Brief, Memory
+from foreword.model import Brief, Memory, how_sure
 
 _WIDEST = 96
 _SHOWN_CANDIDATES = 2
@@ -55,7 +55,7 @@ class Stage:
         for one in [best, *(one for one in others if one["confidence"] >= _WORTH_SHOWING)] if best else []:
             mark = self._screen.paint("→", "green") if one["injected"] else self._screen.paint("·", "dim")
             text = cut(texts.get(one["id"], ""), self._width - 24)
-            self._row("", f"{mark} {one['confidence']:.2f}  {text}", painted=True)
+            self._row("", f"{mark} {how_sure(one['confidence'])}  {text}", painted=True)
             self._row("", f"        {one['reason']}", "dim")
 
     def verdict(self, problem: str, shows: str) -> None:
