@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,21 @@ def test_scores_never_rise_from_one_place_to_the_next(history: History, count: i
     asked = "What did the landlord and the library say about the garden hose?"
     scores = [hit.score for _, hit in history.ask(asked, settings=RecallSettings(candidates=count))]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_who_looks_further_is_led_to_the_conversations_that_were_not_heard(history: History) -> None:
+    history.say(*(f"The ferry to the island was full on day {day}, said the captain." for day in range(14)))
+    history.say("The ferry has a captain.", session="once")
+    history.say("The captain is Norwegian.", "They say that the captain sings.", session="twice")
+    asked = "How full was the ferry to the island, captain?"
+    first = [text for text, _ in history.ask(asked)]
+    further = history.ask(asked, settings=RecallSettings(candidates=20))
+    assert [text for text, _ in further[:10]] == first
+    assert all("day" in text for text in first)
+    led_to = [text for text, _ in further if "day" not in text]
+    # One memory alone may be there by chance.
+    assert led_to == ["The captain is Norwegian.", "The ferry has a captain.", "They say that the captain sings."]
+    assert all(before.score >= behind.score for (_, before), (_, behind) in pairwise(further))
 
 
 @pytest.mark.parametrize(

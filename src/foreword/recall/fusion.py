@@ -28,6 +28,8 @@ _USUALLY_BEHIND = 0.5
 _COMPANY = 3
 # How many deviations above the background what is common stands, for most asks.
 _USUALLY_COMMON = 4.3
+# How the first of those behind the best few is told beside the last of them.
+_BEHIND = 0.99
 # Without one memory the background's deviation is smaller, but never by more than this: it is known of parts of
 # memories, and one memory may have many.
 _LEAST_DEVIATION = 0.5
@@ -53,6 +55,8 @@ class Recipe:
     weighed: int = 30
     # A few words lie close to everything: a vector counts by half when its memory has this many.
     half_length: float = 8.0
+    # So many places go to the best memories; behind them conversations come first that have not been heard yet.
+    narrow: int = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,11 @@ def rank(field: Field, recipe: Recipe, *, limit: int) -> list[Hit]:
         score += recipe.dated * (dated == 1.0) * base
     # Equals stay as they are, by slot.
     order = (-score).argsort(kind="stable")[: max(limit, recipe.weighed)]
-    order, points = _placed(field, order, score, recipe, limit)
+    if limit <= recipe.narrow:
+        order, points = _placed(field, order, score, recipe, limit)
+    else:
+        order, points = _placed(field, order, score, recipe, len(order))
+        order, points = _widened(order, points, facts.session.take(order).tolist(), recipe.narrow, limit)
     best = base.take(order)
     lead = np.maximum(best - behind, 0) / (float(np.maximum.reduce(base)) or 1.0)
     columns = (
@@ -161,6 +169,27 @@ def _placed(
     if not len(rest):
         return weighed.take(places), given
     return np.concatenate((weighed.take(places), rest)), given + score.take(rest).tolist()
+
+
+def _widened(
+    order: NDArray[np.intp], points: Sequence[float], sessions: Sequence[int], narrow: int, limit: int
+) -> tuple[NDArray[np.intp], list[float]]:
+    """The first few as they are. Who looks further wants to know where else it was spoken of: the first memory of each
+    conversation that was not heard yet counts as much as its best two together, as one alone may be there by chance.
+    Scores never rise from one place to the next."""
+    best: dict[int, list[float]] = {}
+    for session, point in zip(sessions, points, strict=True):
+        best.setdefault(session, []).append(point)
+    heard = {-1, *sessions[:narrow]}
+    worth = []
+    for session, point in zip(sessions[narrow:], points[narrow:], strict=True):
+        worth.append(point if session in heard else sum(best[session][:2]))
+        heard.add(session)
+    behind = sorted(range(len(worth)), key=lambda place: -worth[place])[: limit - narrow]
+    # In the scale of those before them, and a little less.
+    scale = min(1.0, _BEHIND * points[narrow - 1] / worth[behind[0]]) if behind and worth[behind[0]] > 0 else 1.0
+    places = [*range(min(narrow, len(order))), *(narrow + place for place in behind)]
+    return order.take(places), [*points[:narrow], *(worth[place] * scale for place in behind)]
 
 
 def _normalised(values: Floats) -> Floats:

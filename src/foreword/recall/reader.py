@@ -90,7 +90,10 @@ def read(ask: str, texts: Sequence[str]) -> list[float]:
     said = {place: ids for place, text in enumerate(texts) if (ids := table.ids(text)[:MOST_OF_TEXT])}
     found = [0.0] * len(texts)
     if asked and said:
-        for place, score in zip(said, _scores(table, asked, list(said.values())).tolist(), strict=True):
+        # Some processors' linear algebra raises flags about numbers beyond the end of an array.
+        with np.errstate(all="ignore"):
+            scores = _scores(table, asked, list(said.values())).tolist()
+        for place, score in zip(said, scores, strict=True):
             found[place] = min(max((score - _NOTHING) / (_ANSWER - _NOTHING), 0.0), 1.0)
     return found
 
