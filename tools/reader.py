@@ -1,12 +1,12 @@
 """Makes the weights of the reader, which reads an ask and a few sentences of a memory together and says how well they
 answer it: `python -m tools.reader --data PATH/longmemeval --silence PATH/silence`.
 
-Asks are made up from what was said in LongMemEval's sessions, those left out that are some question's evidence; some
-that deserve no memory stand beside them. Each is paired with sentences that it was made from, that look like it, or
-that have nothing to do with it. A cross-encoder (ms-marco-MiniLM-L-12-v2) gives each pair a score, and a network of
-some 60,000 numbers learns to give the same. No question or answer is read, and nothing of the teacher ships. The scores
-take about half an hour on two cores and are kept as they come, so a run that was cut goes on where it was. The same in
-gives the same out on one machine.
+Asks are made up from what was said in LongMemEval's sessions, those left out that are some question's evidence
+(`tools/questions.py`); some that deserve no memory stand beside them. Each is paired with sentences that it was made
+from, that look like it, or that have nothing to do with it. A cross-encoder (ms-marco-MiniLM-L-12-v2) gives each pair a
+score, and a network of some 60,000 numbers learns to give the same. No question or answer is read, and nothing of the
+teacher ships. The scores take up to half an hour on two cores and are kept as they come, so a run that was cut goes on
+where it was. The same in gives the same out on one machine.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -41,7 +41,9 @@ from foreword.providers.static import PIECES, SCALES, VECTORS
 from foreword.providers.wordpiece import WordPiece
 from foreword.recall.reader import MOST_OF_ASK, MOST_OF_TEXT, SAME, STRENGTH, Network
 from foreword.recall.words import STOP_WORDS
+from tools import questions
 from tools.carrier import check, download
+from tools.questions import NAMES
 
 Floats = npt.NDArray[np.float32]
 Ids = npt.NDArray[np.int32]
@@ -73,7 +75,9 @@ DIMS, HIDDEN = 64, 64
 SHIPPED = Network._fields[1:]
 
 PAIRS_SEED = 5
-TOLD_ASKS, TWO_MATTERS, SPOKEN_ASKS, SILENT_ASKS = 5200, 0.2, 1200, 300
+TOLD_ASKS, SPOKEN_ASKS, SILENT_ASKS = 12_000, 1200, 300
+# Shares of the asks about what was told: about two matters, about a few words of it, by the name of who told it.
+TWO_MATTERS, FEW_WORDS, BY_NAME = 0.15, 0.15, 0.2
 WINDOW_CHARS, MESSAGE_CHARS, SHORTEST_WINDOW = 420, 600, 25
 # Of the windows closest to an ask: all of the first, some of the rest.
 CLOSE, CLOSEST, FARTHER = 40, 4, 3
@@ -82,34 +86,7 @@ _OF_ONESELF = re.compile(r"\b(?:I|I'm|I've|my|we|our)\b")
 _WORD = re.compile(r"[\w'’$%.-]+")
 _NO_FIRST_WORD = frozenset("and or but that the i to of also just so with".split())
 _NO_LAST_WORD = frozenset("and or but that the i to of a my with in for .".split())
-_ABOUT_ONE = (
-    "What {s}?",
-    "When did I {s}?",
-    "Where did I {s}?",
-    "How many {s}?",
-    "Do you remember {s}?",
-    "Can you remind me about {s}?",
-    "What was {s} again?",
-    "Who {s}?",
-    "How long {s}?",
-    "Which {s}?",
-    "How much {s}?",
-    "How often do I {s}?",
-    "What did I say about {s}?",
-    "Did I ever mention {s}?",
-    "What is my {s}?",
-    "How many times did I {s}?",
-    "What kind of {s}?",
-    "Where is {s}?",
-)
-_ABOUT_TWO = (
-    "How many days passed between {s} and {t}?",
-    "Which came first, {s} or {t}?",
-    "Did I {s} before {t}?",
-    "How much {s} and {t}?",
-    "What {s} when I {t}?",
-    "Who {s} with {t}?",
-)
+_ABOUT = ("What did I say about {s}?", "Do you remember {s}?", "Can you remind me about {s}?", "What was {s} again?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +128,14 @@ class Phrases:
             chosen = chosen[:-1]
         if not chosen:
             return None
+        return self.in_other_words(" ".join(chosen)).strip(".")
+
+    def in_other_words(self, text: str) -> str:
+        """Sometimes with some of its telling words changed."""
         changed = 0.35 if self._dice.random() < 0.6 else 0.0
         return " ".join(
-            self._kin(word) if _tells(word) and self._dice.random() < changed else word for word in chosen
-        ).strip(".")
+            self._kin(word) if _tells(word) and self._dice.random() < changed else word for word in text.split()
+        )
 
     def _kin(self, word: str) -> str:
         place = self._places.get(word.lower())
@@ -166,21 +147,24 @@ class Phrases:
 
 
 def pairs(data: Path, silence: Path, embedder: StaticEmbedder) -> list[Pair]:
-    """Every ask with the window it was made from, another of that session, and some of those that look like it."""
+    """Every ask with the window it was made from, another of that session, and some of those that look like it. Where
+    the ask names somebody, the windows are told by somebody, too."""
     dice = random.Random(PAIRS_SEED)
     windows = _windows(_sessions(data), embedder, dice)
     asks = _asks(windows, _silent(silence), Phrases(embedder, dice), dice)
     found: list[Pair] = []
-    for (ask, source), vector in zip(asks, embedder.embed([ask for ask, _ in asks]), strict=True):
+    for one, vector in zip(asks, embedder.embed([one.text for one in asks]), strict=True):
         cosines = windows.vectors @ vector
         close = np.argpartition(-cosines, CLOSE)[:CLOSE]
         close = close[np.argsort(-cosines[close])]
         chosen: list[Any] = []
-        if source is not None:
-            same = np.flatnonzero(windows.sessions == windows.sessions[source])
-            chosen += [source, dice.sample(list(same), 1)[0]]
+        if one.source is not None:
+            same = np.flatnonzero(windows.sessions == windows.sessions[one.source])
+            chosen += [one.source, dice.sample(list(same), 1)[0]]
         chosen += [*close[:CLOSEST], *dice.sample(list(close[CLOSEST:]), FARTHER), dice.randrange(len(windows.texts))]
-        found += [(ask, windows.texts[place]) for place in dict.fromkeys(chosen)]
+        for place in dict.fromkeys(chosen):
+            who = one.name if place == one.source or dice.random() < 0.5 else dice.choice(NAMES)
+            found.append((one.text, f"{who}: {windows.texts[place]}" if one.name else windows.texts[place]))
     dice.shuffle(found)
     return list(dict.fromkeys(found))
 
@@ -229,31 +213,41 @@ def _cut(text: str, *, most: int) -> list[str]:
     return [" ".join(sentences[start : start + 2])[:WINDOW_CHARS] for start in starts][:most]
 
 
-def _asks(windows: Windows, silent: list[str], phrases: Phrases, dice: random.Random) -> list[tuple[str, int | None]]:
-    """Made up from what persons told of themselves, asked by them, and asked of nobody's memory; each with the window
-    it comes from."""
-    asks: list[tuple[str, int | None]] = []
+class Asked(NamedTuple):
+    """An ask, the window it was made from, and the name by which it speaks of who told that."""
+
+    text: str
+    source: int | None = None
+    name: str = ""
+
+
+def _asks(windows: Windows, silent: list[str], phrases: Phrases, dice: random.Random) -> list[Asked]:
+    """Made up from what persons told of themselves, asked by them, and asked of nobody's memory."""
+    asks: list[Asked] = []
     told = [place for place, text in enumerate(windows.texts) if _OF_ONESELF.search(text)]
     for place in dice.sample(told, TOLD_ASKS):
-        text = windows.texts[place]
-        sentences = [one for one in _SENTENCE.split(text) if _OF_ONESELF.search(one) and not one.endswith("?")]
-        sentences = sentences or [text]
-        matter = phrases.of(dice.choice(sentences))
-        if not matter:
-            continue
-        if dice.random() < TWO_MATTERS:
-            another = dice.choice(told)
-            other = phrases.of(windows.texts[another] if dice.random() < 0.5 else dice.choice(sentences))
-            if other:
-                asks.append((dice.choice(_ABOUT_TWO).format(s=matter, t=other), place))
-        else:
-            asks.append((dice.choice(_ABOUT_ONE).format(s=matter), place))
+        ask = _about(windows.texts[place], windows.texts[dice.choice(told)], phrases, dice)
+        if ask and sum(_tells(word) for word in _WORD.findall(ask)) > 1:
+            name = dice.choice(NAMES) if dice.random() < BY_NAME else ""
+            asks.append(Asked(questions.of_somebody(ask, name) if name else ask, place, name))
     asking = [place for place, text in enumerate(windows.texts) if "?" in text and len(text) < 260]
     for place in dice.sample(asking, SPOKEN_ASKS):
-        questions = [one for one in _SENTENCE.split(windows.texts[place]) if one.endswith("?")]
-        if questions:
-            asks.append((dice.choice(questions)[:200], place))
-    return asks + [(text, None) for text in dice.sample(silent, SILENT_ASKS)]
+        asked = [one for one in _SENTENCE.split(windows.texts[place]) if one.endswith("?")]
+        if asked:
+            asks.append(Asked(dice.choice(asked)[:200], place))
+    return asks + [Asked(text) for text in dice.sample(silent, SILENT_ASKS)]
+
+
+def _about(text: str, other: str, phrases: Phrases, dice: random.Random) -> str | None:
+    sentences = [one for one in _SENTENCE.split(text) if _OF_ONESELF.search(one) and not one.endswith("?")] or [text]
+    sentence, kind = dice.choice(sentences), dice.random()
+    if kind < FEW_WORDS:
+        matter = phrases.of(sentence)
+        return dice.choice(_ABOUT).format(s=matter) if matter else None
+    if kind < FEW_WORDS + TWO_MATTERS:
+        return questions.about_two(sentence, dice.choice([other, *sentences]), dice)
+    ask = questions.about(sentence, dice)
+    return phrases.in_other_words(ask) if ask else None
 
 
 def _tells(word: str) -> bool:

@@ -48,7 +48,8 @@ def features(signals: Signals) -> dict[str, float]:
         "company": _beyond_common(signals.company),
         "density_and_several": signals.density * several,
         "coverage_and_several": signals.coverage * several,
-        "reading_and_asked": signals.reading * asked,
+        # By the root: a short ask that is answered word for word has been answered, too.
+        "reading_and_asked": signals.reading * math.sqrt(asked),
         "context_and_asked": signals.context * asked,
         "kin_by_person_and_asked": signals.kin * signals.by_person * asked,
     }
