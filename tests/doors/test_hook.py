@@ -323,7 +323,9 @@ def test_a_prompt_is_kept_and_nothing_counts_as_said_when_the_hook_could_not_wai
     os.kill(daemon.process, signal.SIGSTOP)
     _silent(daemon.hook("claude-code", "UserPromptSubmit", prompt))
     os.kill(daemon.process, signal.SIGCONT)
+    # The prompt and the receipt are kept each in its own time.
     wait_until(lambda: daemon.call("status")["memories"] == 2)
+    wait_until(lambda: daemon.call("status")["turns"] == 1)
     assert "too late" in daemon.call("why")["explanation"]
     again = {**prompt, "prompt": "And which port is it that the staging database listens on?", "prompt_id": "p2"}
     daemon.patient()
