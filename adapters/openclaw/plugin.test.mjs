@@ -80,32 +80,91 @@ test("what was switched off in one copy of the module is off in the other", asyn
   assert.match((await discovery.commands[0].handler({ ...turn, agentId: "other", args: "status" })).text, /Foreword is on/);
 });
 
-test("a compaction that nobody heard of is told with the next turn, once", async () => {
-  const home = join(folder, "missed");
-  const { handlers } = await loaded("full", home);
-  const turn = { sessionKey: "agent:main:missed", agentId: "main" };
-  await handlers.get("after_compaction")({}, turn);
-  // Nor is anybody there for the turn after it.
-  assert.equal(await handlers.get("before_prompt_build")({ prompt: "When is low water?" }, { ...turn, runId: "m" }), undefined);
-  const asked = [];
-  const daemon = createServer(async (request, answer) => {
+/** A stand-in for the daemon: `answers` gives what each action is answered with, by name; the rest gets no text. */
+async function daemonAt(home, answers = {}) {
+  const log = [];
+  const daemon = createServer(async (request, response) => {
     let body = "";
     for await (const part of request) body += part;
     const { action, payload } = JSON.parse(body);
-    asked.push(`${action} ${payload.session}`);
-    answer.end(JSON.stringify({ status: "ok", data: { text: "" } }));
+    log.push(`${action} ${payload.session}`);
+    const answer = (await answers[action]?.()) ?? { status: "ok", data: { text: "" } };
+    log.push(`${action} answered`);
+    response.end(JSON.stringify(answer));
   });
   mkdirSync(join(home, "run"), { recursive: true, mode: 0o700 });
   await new Promise((resolve) => daemon.listen(join(home, "run", "daemon.sock"), resolve));
+  return { log, end: () => new Promise((resolve) => daemon.close(resolve)) };
+}
+
+async function until(holds) {
+  const end = performance.now() + 20_000;
+  while (!holds()) {
+    assert.ok(performance.now() < end, "it did not come about in time");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** A conversation whose compaction nobody heard of, and what asks in it. */
+async function missed(name) {
+  const home = join(folder, name);
+  const { handlers } = await loaded("full", home);
+  const turn = { sessionKey: `agent:main:${name}`, agentId: "main" };
+  await handlers.get("after_compaction")({}, turn);
+  let run = 0;
+  const asks = (changes = {}) =>
+    handlers.get("before_prompt_build")({ prompt: "When is high water?" }, { ...turn, runId: `${name}${run++}`, ...changes });
+  return { home, asks };
+}
+
+test("a compaction that nobody heard of is told before the next turns are asked about, once", async () => {
+  const { home, asks } = await missed("once");
+  let answered = () => {};
+  const slowly = new Promise((resolve) => (answered = resolve));
+  const daemon = await daemonAt(home, { compact: () => slowly });
   try {
-    await handlers.get("before_prompt_build")({ prompt: "When is high water?" }, { ...turn, sessionKey: "agent:main:other", runId: "m0" });
-    assert.ok(!asked.some((one) => one.startsWith("compact")), "another conversation was not compacted");
-    asked.length = 0;
-    const asking = (runId) => handlers.get("before_prompt_build")({ prompt: "When is high water?" }, { ...turn, runId });
-    await Promise.all([asking("m1"), asking("m2")]);
-    assert.equal(asked.filter((one) => one === "compact agent:main:missed").length, 1);
-    assert.equal(asked.filter((one) => one.startsWith("brief")).length, 2);
+    await asks({ sessionKey: "agent:main:other" });
+    assert.ok(!daemon.log.some((one) => one.startsWith("compact")), "another conversation was not compacted");
+    daemon.log.length = 0;
+    const both = Promise.all([asks(), asks()]);
+    await until(() => daemon.log.length > 0);
+    answered();
+    await both;
+    assert.deepEqual(daemon.log.slice(0, 2), ["compact agent:main:once", "compact answered"]);
+    assert.equal(daemon.log.filter((one) => one.startsWith("compact agent")).length, 1);
+    assert.equal(daemon.log.filter((one) => one.startsWith("brief agent")).length, 2);
   } finally {
-    await new Promise((resolve) => daemon.close(resolve));
+    await daemon.end();
+  }
+});
+
+test("a compaction that is refused silences no turn", async () => {
+  const { home, asks } = await missed("refused");
+  const brief = () => ({ status: "ok", data: { text: "At noon.", receipt: "r1" } });
+  const daemon = await daemonAt(home, { brief, compact: () => ({ status: "error", error: { code: "broken", message: "No." } }) });
+  try {
+    for (let turn = 0; turn < 3; turn++) assert.equal((await asks())?.prependContext, "At noon.");
+  } finally {
+    await daemon.end();
+  }
+});
+
+test("a compaction that takes longer than a turn has is told behind it, and the next turn is given what there is", async () => {
+  const { home, asks } = await missed("slow");
+  let answered = () => {};
+  const slowly = new Promise((resolve) => (answered = resolve));
+  const brief = () => ({ status: "ok", data: { text: "At noon.", receipt: "r1" } });
+  const daemon = await daemonAt(home, { brief, compact: () => slowly });
+  try {
+    assert.equal(await asks(), undefined);
+    assert.equal((await asks())?.prependContext, "At noon.");
+    answered();
+    const told = daemon.log.filter((one) => one.startsWith("compact agent")).length;
+    await until(() => daemon.log.filter((one) => one === "compact answered").length === told);
+    await until(() => !globalThis[Symbol.for("foreword.openclaw.0.1.0")].telling.get(JSON.stringify(["main", "agent:main:slow"])));
+    assert.equal((await asks())?.prependContext, "At noon.");
+    assert.equal(daemon.log.filter((one) => one.startsWith("compact agent")).length, told, "it is told no more");
+  } finally {
+    await daemon.end();
   }
 });

@@ -1,7 +1,7 @@
 /**
  * What the plugin knows between two hooks. The gateway loads this module twice, and a message arrives in one copy while
- * its prompt is built in the other: only globalThis is shared. All of it is gone when the gateway restarts, and nothing
- * is lost with it: what a session was given is kept by the engine.
+ * its prompt is built in the other: only globalThis is shared. All of it is gone when the gateway restarts, and little
+ * is lost with it: what a session was given is kept by the engine. A reset that it has not heard of by then stays unheard.
  */
 import { Few } from "../kit/few.ts";
 import type { BootstrapAnswer } from "../kit/wire.ts";
@@ -26,6 +26,8 @@ export class State {
   readonly stable = new Few<Few<string>>();
   /** By conversation: whose reset or compaction the engine has not heard of. */
   readonly unheard = new Few<Place>();
+  /** By conversation: the telling of it that is under way, and whether a turn may go on. */
+  readonly telling = new Few<Promise<boolean>>();
   /** By conversation: the workspace files as they were last chosen. */
   readonly files = new Few<BootstrapAnswer>();
   /** Conversations where /foreword off was said. */

@@ -9,6 +9,8 @@ import { conversation, person, placeOf, type Place, type State } from "./state.t
 const UNHURRIED_MS = 2_000;
 /** A busy machine loses no word: a host gives a plugin half a minute behind an answer, and after a compaction. */
 export const PATIENT_MS = 10_000;
+// Who refuses does so at once; beyond this somebody was waited for.
+const AT_ONCE_MS = 100;
 
 /** The message has just come; its prompt is built some 400 ms later, and by then what belongs to it is found. */
 export async function askAhead(event: Received, context: { channelId?: string; sessionKey?: string }, foreword: Foreword, state: State): Promise<void> {
@@ -94,15 +96,36 @@ export async function reset(turn: Turn, foreword: Foreword, state: State, deadli
   if (!(await foreword.call("compact", place, { deadlineMs }))) state.unheard.set(conversation(place), place);
 }
 
-/** Tells of a reset that did not get through. False while it does not: nothing else would, and each would be waited for. */
-async function caughtUp(place: Place, foreword: Foreword, state: State): Promise<boolean> {
-  const missed = state.unheard.get(conversation(place));
-  if (!missed) return true;
-  // Before anybody waits: two turns at once would tell it twice, and what the first was given would be given again.
-  state.unheard.delete(conversation(place));
-  if (await foreword.call("compact", missed)) return true;
-  state.unheard.set(conversation(place), missed);
-  return false;
+/**
+ * Tells of a reset that did not get through; turns that come meanwhile wait for the same telling. False where it took a
+ * turn's whole time and is still not through: what is asked behind it would be waited for as long again.
+ */
+function caughtUp(place: Place, foreword: Foreword, state: State): Promise<boolean> {
+  const who = conversation(place);
+  const missed = state.unheard.get(who);
+  if (!missed) return Promise.resolve(true);
+  const telling = state.telling.get(who) ?? told(who, missed, foreword, state);
+  state.telling.set(who, telling);
+  return telling;
+}
+
+async function told(who: string, missed: Place, foreword: Foreword, state: State): Promise<boolean> {
+  const tell = async (options: { deadlineMs?: number }) => {
+    const heard = (await foreword.call("compact", missed, options)) !== undefined;
+    // Unless there was another one since.
+    if (heard && state.unheard.get(who) === missed) state.unheard.delete(who);
+    return heard;
+  };
+  const began = performance.now();
+  if (await tell({})) {
+    state.telling.delete(who);
+    return true;
+  }
+  const inTime = performance.now() - began < AT_ONCE_MS;
+  // Once more, with time for it, and no turn waits: what the model lost may be missing from a turn, and not more.
+  state.telling.set(who, Promise.resolve(true));
+  void tell({ deadlineMs: PATIENT_MS }).then(() => state.telling.delete(who));
+  return inTime;
 }
 
 /** What set the run off, in the host's words. */

@@ -20,8 +20,8 @@ function runFolder(environ) {
 }
 function deadlines(folder) {
   try {
-    const told2 = /^(\d{1,9}) (\d{1,9})$/.exec(readFileSync(join(folder, "deadlines"), "latin1").trim());
-    return told2 ? [Number(told2[1]), Number(told2[2])] : void 0;
+    const told3 = /^(\d{1,9}) (\d{1,9})$/.exec(readFileSync(join(folder, "deadlines"), "latin1").trim());
+    return told3 ? [Number(told3[1]), Number(told3[2])] : void 0;
   } catch {
     return void 0;
   }
@@ -99,8 +99,8 @@ async function exchange(path, action, payload, deadline) {
   const { text } = await post(path, "/v1", JSON.stringify({ version: VERSION, action, payload }), deadline);
   return opened(text);
 }
-async function hook(path, host, event, told2, deadline) {
-  const { status: status2, text } = await post(path, `/hook/${host}/${event}`, JSON.stringify(told2), deadline);
+async function hook(path, host, event, told3, deadline) {
+  const { status: status2, text } = await post(path, `/hook/${host}/${event}`, JSON.stringify(told3), deadline);
   if (status2 === 200) return text;
   opened(text);
   throw new Error("the daemon's answer is not one of Foreword's");
@@ -136,8 +136,8 @@ function opened(text) {
   const envelope = parsed(text);
   if ((envelope?.version ?? VERSION) !== VERSION) throw new Error("the daemon speaks another version of the protocol");
   if (envelope?.status === "ok" && typeof envelope.data === "object" && envelope.data !== null) return envelope.data;
-  const told2 = envelope?.error?.message;
-  throw new Error(typeof told2 === "string" ? told2 : "the daemon's answer is not one of Foreword's");
+  const told3 = envelope?.error?.message;
+  throw new Error(typeof told3 === "string" ? told3 : "the daemon's answer is not one of Foreword's");
 }
 function parsed(text) {
   try {
@@ -197,8 +197,8 @@ var Foreword = class {
     return this.#carried(action, options, (path, deadline) => exchange(path, action, payload, deadline));
   }
   /** Tells Foreword of an event as `foreword hook` does; what the host is told is "" for nothing. */
-  hook(event, told2, options = {}) {
-    return this.#carried(event, options, (path, deadline) => hook(path, this.#host, event, told2, deadline));
+  hook(event, told3, options = {}) {
+    return this.#carried(event, options, (path, deadline) => hook(path, this.#host, event, told3, deadline));
   }
   get #host() {
     return this.#options.host ?? "node";
@@ -306,6 +306,8 @@ var State = class {
   stable = new Few();
   /** By conversation: whose reset or compaction the engine has not heard of. */
   unheard = new Few();
+  /** By conversation: the telling of it that is under way, and whether a turn may go on. */
+  telling = new Few();
   /** By conversation: the workspace files as they were last chosen. */
   files = new Few();
   /** Conversations where /foreword off was said. */
@@ -319,8 +321,8 @@ function shared() {
 var PROGRAM = /^(cli|webchat(-ui)?|gateway-client|openclaw-[a-z-]+)$/;
 function placeOf(turn) {
   const sender = turn.channel === "webchat" && PROGRAM.test(turn.senderId ?? "") ? void 0 : turn.senderId;
-  const told2 = { session: turn.sessionKey, agent: turn.agentId, sender, channel: turn.channel };
-  return Object.fromEntries(Object.entries(told2).filter(([, value]) => value));
+  const told3 = { session: turn.sessionKey, agent: turn.agentId, sender, channel: turn.channel };
+  return Object.fromEntries(Object.entries(told3).filter(([, value]) => value));
 }
 function conversation({ agent, session = "" }) {
   return JSON.stringify([agent ?? /^agent:([^:]+):/.exec(session)?.[1] ?? "", session]);
@@ -484,6 +486,7 @@ function placed({ sessionKey, agentId, requesterSenderId, messageChannel }) {
 // openclaw/turn.ts
 var UNHURRIED_MS = 2e3;
 var PATIENT_MS = 1e4;
+var AT_ONCE_MS = 100;
 async function askAhead(event, context, foreword, state) {
   const senderId = event.senderId ?? event.metadata?.senderId;
   const place = placeOf({ sessionKey: context.sessionKey ?? event.sessionKey, senderId, channel: context.channelId });
@@ -548,13 +551,29 @@ async function reset(turn, foreword, state, deadlineMs = UNHURRIED_MS) {
   state.stable.delete(conversation(place));
   if (!await foreword.call("compact", place, { deadlineMs })) state.unheard.set(conversation(place), place);
 }
-async function caughtUp(place, foreword, state) {
-  const missed = state.unheard.get(conversation(place));
-  if (!missed) return true;
-  state.unheard.delete(conversation(place));
-  if (await foreword.call("compact", missed)) return true;
-  state.unheard.set(conversation(place), missed);
-  return false;
+function caughtUp(place, foreword, state) {
+  const who = conversation(place);
+  const missed = state.unheard.get(who);
+  if (!missed) return Promise.resolve(true);
+  const telling = state.telling.get(who) ?? told2(who, missed, foreword, state);
+  state.telling.set(who, telling);
+  return telling;
+}
+async function told2(who, missed, foreword, state) {
+  const tell = async (options) => {
+    const heard = await foreword.call("compact", missed, options) !== void 0;
+    if (heard && state.unheard.get(who) === missed) state.unheard.delete(who);
+    return heard;
+  };
+  const began = performance.now();
+  if (await tell({})) {
+    state.telling.delete(who);
+    return true;
+  }
+  const inTime = performance.now() - began < AT_ONCE_MS;
+  state.telling.set(who, Promise.resolve(true));
+  void tell({ deadlineMs: PATIENT_MS }).then(() => state.telling.delete(who));
+  return inTime;
 }
 function set({ trigger, inputProvenance }) {
   return { ...trigger && { trigger }, ...inputProvenance?.kind && { provenance: inputProvenance.kind } };
