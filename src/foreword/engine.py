@@ -507,11 +507,16 @@ class Foreword:
         steps.done("recall", receipt)
         return candidates
 
-    def _candidates(self, query: Query, scope: Scope, *, limit: int | None = None) -> tuple[list[Candidate], int]:
+    def _candidates(
+        self, query: Query, scope: Scope, *, limit: int | None = None, thorough: bool = False
+    ) -> tuple[list[Candidate], int]:
         found, in_scope = self._found(query, scope, limit=limit)
+        read = {"most": len(found)} if thorough else {}
         candidates = [
             Candidate(memory, hit.score, hit.lanes, signals, hit.terms)
-            for (hit, memory), signals in zip(found, signals_of(query.text, found, self._settings.gate), strict=True)
+            for (hit, memory), signals in zip(
+                found, signals_of(query.text, found, self._settings.gate, **read), strict=True
+            )
         ]
         return self._linked(candidates, query, scope)[:limit], in_scope
 
@@ -810,9 +815,12 @@ class Foreword:
 
     # search, get, forget
 
-    def search(self, text: str, *, limit: int = 5, session: str = "", **where: Unpack[Where]) -> list[Found]:
-        """Memories by meaning, best first, whatever the gate would say. With nothing told of session, agent or sender
-        the owner asks, and every agent's memories are searched."""
+    def search(
+        self, text: str, *, limit: int = 5, thorough: bool = False, session: str = "", **where: Unpack[Where]
+    ) -> list[Found]:
+        """Memories by meaning, best first, as sure as a turn would be of each, whatever the gate would say. A turn
+        reads the first few; `thorough` reads them all, so that none is unsure only for its place. With nothing told of
+        session, agent or sender the owner asks, and every agent's memories are searched."""
         if not isinstance(text, str):
             raise BadInput("The text to search for must be a string.")
         if not isinstance(limit, int) or limit < 1:
@@ -823,7 +831,8 @@ class Foreword:
             query = self._vectors.of(query)
         except ProviderError as error:
             self._vectors.failure = str(error)
-        candidates, _ = self._candidates(query, scope_of(place, self._settings.owner), limit=min(limit, _MOST_RESULTS))
+        scope, most = scope_of(place, self._settings.owner), min(limit, _MOST_RESULTS)
+        candidates, _ = self._candidates(query, scope, limit=most, thorough=thorough)
         found = [Found(one.memory, gate.confidence(one.signals), one) for one in candidates]
         return sorted(found, key=lambda one: -one.confidence)
 

@@ -10,15 +10,17 @@ from foreword.gate import GatePolicy, worth_reading
 from foreword.model import Memory, Signals
 from foreword.recall import Hit, can_read, densest, excerpt, read
 
-# What answers stands among the first few, and each takes a quarter of a millisecond to read.
-_MOST = 2
+# What answers stands among the first few, and each takes a good part of a millisecond to read.
+_OF_A_TURN = 2
 _HEAD_CHARS = 80
 # In scripts that cannot be read words change their ends, or are told by pairs of letters, half of which reach beyond a
 # word: an answer holds less of the ask there.
 _WORTH_OF_LETTERS = 2.0
 
 
-def signals_of(ask: str, found: Sequence[tuple[Hit, Memory]], policy: GatePolicy) -> list[Signals]:
+def signals_of(
+    ask: str, found: Sequence[tuple[Hit, Memory]], policy: GatePolicy, *, most: int = _OF_A_TURN
+) -> list[Signals]:
     """The signals of each, with what its words tell. Reading takes longest, so the first few alone are read, and none
     that is outdated or could not pass however well it reads. A network that is damaged, of which `doctor` tells, reads
     nothing."""
@@ -29,7 +31,7 @@ def signals_of(ask: str, found: Sequence[tuple[Hit, Memory]], policy: GatePolicy
     if not can_read(ask):
         return [one.as_if_read(_WORTH_OF_LETTERS) for one in unread]
     valid = [place for place, (_, memory) in enumerate(found) if not memory.successor]
-    worth = [place for place in valid[:_MOST] if worth_reading(unread[place], policy)]
+    worth = [place for place in valid[:most] if worth_reading(unread[place], policy)]
     try:
         readings = read(ask, [_told(found[place][1], breaths[place].start) for place in worth])
     except ModelDamaged:

@@ -103,11 +103,11 @@ def test_doctor_has_a_line_for_everything_that_is_left_out(run: Callable[..., Ra
 
 def test_progress_is_shown_on_a_terminal(terminal: Callable[..., Ran], folder: Path) -> None:
     # Enough for any machine: nothing is shown of what is done within a second.
-    for number in range(400):
+    for number in range(700):
         write(folder / "notes" / f"{number}.md", f"# Note {number}\n\n" + f"The boat {number} is blue. " * 300)
     ran = terminal("vault", "add", "notes")
     assert ran.code == 0
-    assert re.search(r"\[#* *\] read \d+ of 400 \(", ran.out)
+    assert re.search(r"\[#* *\] read \d+ of 700 \(", ran.out)
 
 
 # The daemon

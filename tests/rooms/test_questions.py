@@ -7,7 +7,6 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tools.questions import NAMES, about, about_two, of_somebody
 
 
@@ -38,9 +37,7 @@ def test_nothing_is_asked_of_what_tells_nothing_of_oneself(sentence: str) -> Non
 
 
 def test_two_statements_are_asked_about_together() -> None:
-    asked = {
-        about_two("I sold the car on Monday.", "I planted two trees.", random.Random(seed)) for seed in range(100)
-    }
+    asked = {about_two("I sold the car on Monday.", "I planted two trees.", random.Random(seed)) for seed in range(100)}
     assert "How many days passed between the day I sold the car and the day I planted two trees?" in asked
     assert about_two("I sold the car.", "It rained.", random.Random(0)) is None
 

@@ -147,6 +147,39 @@ def test_a_title_and_who_said_it_are_read_with_a_memory(tmp_path: Path) -> None:
     assert titled[told].signals.reading > bare.get(told, Candidate(Memory(told), 0.0)).signals.reading + 0.1
 
 
+def test_a_long_memory_is_read_where_it_speaks_of_the_ask(tmp_path: Path) -> None:
+    told = "By the way, my locker at the station has the number 12."
+    [one] = _asked_of(tmp_path / "home", "Which number has my locker at the station?", Event(FILLER + told)).values()
+    assert one.signals.reading > 0.5
+
+
+CLARA = [
+    "My girlfriend Clara moved out in March after we argued about money for the whole evening.",
+    "Clara called again and wants her bicycle and the books back from the cellar.",
+    "I saw Clara in the tram today and did not know what to say.",
+    "Clara's birthday is on the 12th of May; she likes lilies.",
+    "Clara and I met in Lisbon six years ago, at the hostel by the river.",
+]
+
+
+def test_a_turn_reads_the_first_two_and_whoever_forgets_reads_all(foreword: Foreword) -> None:
+    for number, text in enumerate(CLARA):
+        foreword.record(Event(text, session=f"agent:main:s{number}"))
+    read_in_a_turn = [one for one in foreword.search("Clara", limit=10) if one.candidate.signals.reading]
+    assert len(read_in_a_turn) == 2
+    found = foreword.search("Clara", limit=10, thorough=True)
+    assert len(found) == len(CLARA)
+    assert all(one.candidate.signals.reading for one in found)
+
+
+def test_what_could_not_pass_however_well_it_reads_is_not_read(foreword: Foreword) -> None:
+    foreword.record(Event("The parser fails on empty lines of the second file."))
+    foreword.record(Event("Nothing much happened."))
+    found = foreword.search("Did anything happen on the ferry to the island in the rain?", limit=10)
+    assert found
+    assert all(one.candidate.signals.reading == 0 for one in found)
+
+
 def test_what_was_replaced_leaves_its_place_to_what_replaced_it(tmp_path: Path) -> None:
     said = [Event(f"The staging host is called {name} now.", at=1000.0 + day, session="s")
             for day, name in enumerate(("alder", "birch", "cedar", "maple"))]  # fmt: skip

@@ -170,6 +170,12 @@ def test_a_confidence_is_cut_and_not_rounded_for_people() -> None:
     ]
 
 
+@given(st.floats(0, 1))
+def test_what_is_kept_of_a_confidence_is_never_more_than_it_was(strength: float) -> None:
+    [one] = judge(candidates_of(signals_of(strength)), S4).judged
+    assert 0 <= confidence(signals_of(strength)) - one.confidence + 1e-9 < 2e-4
+
+
 def test_no_candidates_are_silence_with_a_reason() -> None:
     assert judge([], S4) == Verdict((), (), "nothing in scope shares a word or a meaning with the ask")
 

@@ -113,7 +113,8 @@ def _meant(call: Call, engine: Foreword) -> list[Memory]:
             before=args.before,
         )
     sure = engine.settings.gate.confident if args.sure is None else args.sure
-    found = engine.search(args.search, limit=_SEARCHED)
+    # Whoever forgets must miss none for its place.
+    found = engine.search(args.search, limit=_SEARCHED, thorough=True)
     meant = [one.memory for one in found if one.confidence >= sure]
     if not meant and found:
         best = found[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
@@ -38,7 +39,7 @@ def judge(candidates: Sequence[Candidate], policy: GatePolicy) -> Verdict:
     if not candidates:
         return Verdict((), (), "nothing in scope shares a word or a meaning with the ask")
     outdated = [
-        Judged(one, round(sure, 4), False, f"{Memory('', row=one.memory.successor).id} has said it since, or otherwise")
+        Judged(one, _kept(sure), False, f"{Memory('', row=one.memory.successor).id} has said it since, or otherwise")
         for sure, one in ranked([one for one in candidates if one.memory.successor])
     ]
     if len(outdated) == len(candidates):
@@ -55,11 +56,11 @@ def _judged(candidates: Sequence[Candidate], policy: GatePolicy) -> Verdict:
     count = passing(sure, policy)
     joined = joining(scored, count, policy)
     answers = [
-        Judged(candidate, round(sure, 4), sure >= bar, _why(candidate, sure, bar, policy)) for sure, candidate in scored
+        Judged(candidate, _kept(sure), sure >= bar, _why(candidate, sure, bar, policy)) for sure, candidate in scored
     ]
     for place, lent in joined.items():
         candidate = scored[place][1]
-        answers[place] = Judged(candidate, round(lent, 4), True, _way(candidate), by_link=True)
+        answers[place] = Judged(candidate, _kept(lent), True, _way(candidate), by_link=True)
     passed = (*answers[:count], *(answers[place] for place in joined))
     judged = (*passed, *(one for place, one in enumerate(answers) if place >= count and place not in joined))
     if best >= policy.confident:
@@ -118,6 +119,11 @@ def joining(scored: Sequence[tuple[float, Candidate]], count: int, policy: GateP
     }
     enough = [(place, sure) for place, sure in lent.items() if sure >= bar]
     return dict(sorted(enough, key=lambda one: -one[1]))
+
+
+def _kept(sure: float) -> float:
+    """Cut, as people are told it: what was below a bar must not be kept as if it reached it."""
+    return math.floor(sure * 10_000 + 1e-6) / 10_000
 
 
 def _way(candidate: Candidate) -> str:

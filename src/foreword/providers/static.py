@@ -80,13 +80,13 @@ class StaticEmbedder:
         """The pieces of a text, in reading order."""
         return self._table.wordpiece.ids(text)
 
-    def directions(self, ids: Sequence[int] | npt.NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
-        """The pieces' vectors, made length one, and how long they were: how much each moves a text."""
+    def rows(self, ids: npt.NDArray[np.intp]) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The pieces as they stand in the table, their lengths there, and by what to multiply them: how much a piece
+        moves a text is its length times that. -1 is the last piece."""
         table = self._table
         rows = table.vectors.take(ids, axis=0, mode="wrap").astype(np.float32)
-        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        rows /= np.maximum(lengths, 1e-6)[:, None]
-        return rows, lengths * table.scales.take(ids, mode="wrap")
+        lengths = np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-6)
+        return rows, lengths, table.scales.take(ids, mode="wrap")
 
     def verify(self) -> None:
         """Reads the whole table (tens of milliseconds). Raises ModelDamaged unless every byte is as it was made."""

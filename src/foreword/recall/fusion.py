@@ -126,7 +126,7 @@ def rank(field: Field, recipe: Recipe, *, limit: int) -> list[Hit]:
         order, points = _placed(field, order, score, recipe, limit)
     else:
         order, points = _placed(field, order, score, recipe, len(order))
-        order, points = _widened(order, points, facts.session.take(order).tolist(), recipe.narrow, limit)
+        order, points = widened(order, points, facts.session.take(order).tolist(), recipe.narrow, limit)
     best = base.take(order)
     lead = np.maximum(best - behind, 0) / (float(np.maximum.reduce(base)) or 1.0)
     columns = (
@@ -171,12 +171,12 @@ def _placed(
     return np.concatenate((weighed.take(places), rest)), given + score.take(rest).tolist()
 
 
-def _widened(
+def widened(
     order: NDArray[np.intp], points: Sequence[float], sessions: Sequence[int], narrow: int, limit: int
 ) -> tuple[NDArray[np.intp], list[float]]:
     """The first few as they are. Who looks further wants to know where else it was spoken of: the first memory of each
     conversation that was not heard yet counts as much as its best two together, as one alone may be there by chance.
-    Scores never rise from one place to the next."""
+    Scores never rise from one place to the next. Which two those are depends on how far one looks."""
     best: dict[int, list[float]] = {}
     for session, point in zip(sessions, points, strict=True):
         best.setdefault(session, []).append(point)

@@ -119,27 +119,30 @@ def excerpt(text: str, place: int) -> str:
 def _scores(table: StaticEmbedder, asked: list[int], said: Sequence[list[int]]) -> FloatArray:
     """What the teacher would give each text. Axes are text, word of the ask, word of the text, number."""
     network = _network()
-    size, count, longest = len(asked), len(said), max(len(asked), *map(len, said))
-    # The ask is the first row: a call of numpy costs more here than what it computes.
-    ids = np.full((1 + count, longest), -1, np.intp)
-    for row, one in zip(ids, (asked, *said), strict=True):
-        row[: len(one)] = one
+    size, count, longest = len(asked), len(said), max(map(len, said)) + 1
+    # All in one row, the ask first: a call of numpy costs more here than what it computes. Behind each stands at least
+    # one that is no word, so that none is seen beside a word of the next.
+    start = size + 1
+    ids = np.full(start + count * longest, -1, np.intp)
+    ids[:size] = asked
+    for place, one in enumerate(said):
+        ids[start + place * longest :][: len(one)] = one
     there = ids >= 0
-    directions, weights = table.directions(ids.reshape(-1))
-    directions *= there.reshape(-1, 1)
-    words = _beside(directions @ network.projection, longest, network)
-    words *= there.reshape(-1, 1)
-    there = there[1:]
-    ask, text = words[:size], words[longest:]
-    ask_directions, ask_weights = directions[:size], weights[:size]
-    directions, weights = directions[longest:], weights[longest:]
-    cosines = (directions @ ask_directions.T).reshape(count, longest, -1).transpose(0, 2, 1)
+    rows, lengths, scales = table.rows(ids)
+    # Made length one when they are fewer numbers: as numbers of the table they are four times as many.
+    lengths[~there] = np.inf
+    words = _beside(rows @ network.projection / lengths[:, None], network)
+    there = there[start:].reshape(count, longest)
+    ask, text = words[:size], words[start:]
+    cosines = rows[start:] @ (rows[:size] / lengths[:size, None]).T
+    cosines /= lengths[start:, None]
+    cosines = cosines.reshape(count, longest, size).transpose(0, 2, 1)
     # Which part of the text each word of the ask looks at, and what it meets there; behind its end there is nothing.
     beyond = np.where(there, np.float32(0), np.float32(-np.inf))[:, None, :]
-    looks = (text @ (ask @ network.alignment).T).reshape(count, longest, -1).transpose(0, 2, 1)
+    looks = (text @ (ask @ network.alignment).T).reshape(count, longest, size).transpose(0, 2, 1)
     met = _shares(looks + network.sharpness * cosines + beyond) @ text.reshape(count, longest, -1)
     closest = np.maximum.reduce(cosines + beyond, axis=2)
-    strong = ask_weights * np.float32(STRENGTH)
+    strong = lengths[:size] * scales[:size] * np.float32(STRENGTH)
     seen = np.empty((count, size, len(network.compare)), np.float32)
     wide = met.shape[2]
     seen[..., :wide] = ask
@@ -156,33 +159,35 @@ def _scores(table: StaticEmbedder, asked: list[int], said: Sequence[list[int]]) 
     compared = np.maximum(compared, 0, out=compared).reshape(count, size, -1)
     important = _shares(compared @ network.importance + strong)
     # The two as wholes, each the sum of its pieces.
-    whole_ask = ask_weights @ ask_directions
-    whole = (weights.reshape(count, 1, longest) @ directions.reshape(count, longest, -1))[:, 0]
-    lengths = np.sqrt(np.add.reduce(whole * whole, axis=1) * (whole_ask @ whole_ask))
+    whole_ask = scales[:size] @ rows[:size]
+    whole = ((scales[start:].reshape(count, longest) * there)[:, None, :] @ rows[start:].reshape(count, longest, -1))[
+        :, 0
+    ]
+    measures = np.sqrt(np.add.reduce(whole * whole, axis=1) * (whole_ask @ whole_ask))
     hidden = compared.shape[2]
     pooled = np.empty((count, len(network.decide)), np.float32)
     pooled[:, :hidden] = (important[:, None, :] @ compared)[:, 0]
     np.add.reduce(compared, axis=1, out=pooled[:, hidden : 2 * hidden])
     pooled[:, hidden : 2 * hidden] /= 5
     np.maximum.reduce(compared, axis=1, out=pooled[:, 2 * hidden : 3 * hidden])
-    pooled[:, -4] = 3 * (whole @ whole_ask) / np.maximum(lengths, 1e-6)
+    pooled[:, -4] = 3 * (whole @ whole_ask) / np.maximum(measures, 1e-6)
     pooled[:, -3] = 3 * (closest @ strong) / max(float(np.add.reduce(strong)), 1e-6)
     pooled[:, -2] = np.log1p(np.add.reduce(there, axis=1)) / 4
-    pooled[:, -1] = math.log1p(len(asked)) / 4
+    pooled[:, -1] = math.log1p(size) / 4
     decided = pooled @ network.decide
     decided += network.decide_bias
     scores: FloatArray = np.maximum(decided, 0, out=decided) @ network.verdict + network.verdict_bias
     return scores
 
 
-def _beside(words: FloatArray, longest: int, network: Network) -> FloatArray:
-    """Each word with what stands before and behind it in its text; `longest` is how many a text has."""
+def _beside(words: FloatArray, network: Network) -> FloatArray:
+    """Each word with what stands before and behind it."""
     size = words.shape[1]
-    told = (words @ network.near).reshape(-1, longest, 3 * size)
-    found = told[..., size : 2 * size]
-    found[:, 1:] += told[:, :-1, :size]
-    found[:, :-1] += told[:, 1:, 2 * size :]
-    beside: FloatArray = np.maximum(found.reshape(words.shape), 0)
+    told = words @ network.near
+    found = told[:, size : 2 * size]
+    found[1:] += told[:-1, :size]
+    found[:-1] += told[1:, 2 * size :]
+    beside: FloatArray = np.maximum(found, 0)
     beside += words
     return beside
 
