@@ -60,9 +60,9 @@ def test_after_a_turn_the_file_holds_its_memories_and_after_a_silent_one_it_is_e
     assert brief.file == str(file)
     assert FACT in brief.text
     first, heading, *_, item = file.read_text().splitlines()
-    assert first.startswith("<!-- ethos:context ts=2026-03-05T12:00:00Z query_score=1.")
+    assert first.startswith("<!-- ethos:context ts=2026-03-05T12:00:00Z query_score=0.9")
     assert heading == "## 🧠 Memory Context"
-    assert item.startswith(f"1. **[2026-03-04]** {FACT} *(score: 1.")
+    assert item.startswith(f"1. **[2026-03-04]** {FACT} *(score: 0.9")
     silent = home.brief(Ask(SMALL_TALK, session=MAIN))
     assert (silent.text, silent.file) == ("", "")
     assert file.read_bytes() == b""
@@ -348,7 +348,7 @@ def test_a_session_is_in_the_day_s_journal_once_whatever_else_it_asks(open_home:
 
 @pytest.mark.proves("D8", "B5")
 def test_no_secret_of_an_ask_is_in_the_journal(open_home: Open, workspace: Path) -> None:
-    home = open_home(lanes__journal=True, gate__confident=0.3, gate__floor=0.3)
+    home = open_home(lanes__journal=True, gate__confident=0.1, gate__floor=0.1)
     home.record(Event(FACT, session="monday"))
     learnt(home, workspace)
     token = "ghp_" + "a1B2" * 9
