@@ -511,12 +511,10 @@ class Foreword:
         self, query: Query, scope: Scope, *, limit: int | None = None, thorough: bool = False
     ) -> tuple[list[Candidate], int]:
         found, in_scope = self._found(query, scope, limit=limit)
-        read = {"most": len(found)} if thorough else {}
+        signals = signals_of(query.text, found, self._settings.gate, thorough=thorough)
         candidates = [
-            Candidate(memory, hit.score, hit.lanes, signals, hit.terms)
-            for (hit, memory), signals in zip(
-                found, signals_of(query.text, found, self._settings.gate, **read), strict=True
-            )
+            Candidate(memory, hit.score, hit.lanes, one, hit.terms)
+            for (hit, memory), one in zip(found, signals, strict=True)
         ]
         return self._linked(candidates, query, scope)[:limit], in_scope
 

@@ -19,11 +19,11 @@ _WORTH_OF_LETTERS = 2.0
 
 
 def signals_of(
-    ask: str, found: Sequence[tuple[Hit, Memory]], policy: GatePolicy, *, most: int = _OF_A_TURN
+    ask: str, found: Sequence[tuple[Hit, Memory]], policy: GatePolicy, *, thorough: bool = False
 ) -> list[Signals]:
-    """The signals of each, with what its words tell. Reading takes longest, so the first few alone are read, and none
-    that is outdated or could not pass however well it reads. A network that is damaged, of which `doctor` tells, reads
-    nothing."""
+    """The signals of each, with what its words tell. Reading takes longest, so the first few alone are read unless it
+    is to be `thorough`, and none that is outdated or could not pass however well it reads. A network that is damaged,
+    of which `doctor` tells, reads nothing."""
     if not found:
         return []
     breaths = [densest(memory.text, hit.weights) for hit, memory in found]
@@ -31,7 +31,7 @@ def signals_of(
     if not can_read(ask):
         return [one.as_if_read(_WORTH_OF_LETTERS) for one in unread]
     valid = [place for place, (_, memory) in enumerate(found) if not memory.successor]
-    worth = [place for place in valid[:most] if worth_reading(unread[place], policy)]
+    worth = [place for place in (valid if thorough else valid[:_OF_A_TURN]) if worth_reading(unread[place], policy)]
     try:
         readings = read(ask, [_told(found[place][1], breaths[place].start) for place in worth])
     except ModelDamaged:

@@ -533,6 +533,21 @@ def test_forget_by_search_takes_only_what_it_is_sure_of(full):
     assert full("status", "--json").data["memories"] == 3
 
 
+def test_forget_by_search_misses_none_for_its_place(full):
+    for number, text in enumerate(
+        (
+            "My girlfriend Clara moved out in March after we argued about money for the whole evening.",
+            "Clara called again and wants her bicycle and the books back from the cellar.",
+            "I saw Clara in the tram today and did not know what to say.",
+            "Clara's birthday is on the 12th of May; she likes lilies.",
+            "Clara and I met in Lisbon six years ago, at the hostel by the river.",
+        )
+    ):
+        assert full("record", text, "--session", f"agent:main:clara-{number}").code == 0
+    # A turn reads two memories, and is surer of them than of others that hold as much.
+    assert "would forget 5 memories" in full("forget", "--search", "Clara", "--sure", "0.985", "--dry-run").out
+
+
 def test_forget_must_be_told_what_in_one_way(full):
     for argv in ([], ["m1", "--agent", "main"], ["--search", "a", "--agent", "b"], ["m1", "--sure", "0.5"]):
         assert full("forget", *argv, "--yes").code == 2

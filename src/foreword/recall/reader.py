@@ -160,9 +160,8 @@ def _scores(table: StaticEmbedder, asked: list[int], said: Sequence[list[int]]) 
     important = _shares(compared @ network.importance + strong)
     # The two as wholes, each the sum of its pieces.
     whole_ask = scales[:size] @ rows[:size]
-    whole = ((scales[start:].reshape(count, longest) * there)[:, None, :] @ rows[start:].reshape(count, longest, -1))[
-        :, 0
-    ]
+    each = scales[start:].reshape(count, longest) * there
+    whole = (each[:, None, :] @ rows[start:].reshape(count, longest, -1))[:, 0]
     measures = np.sqrt(np.add.reduce(whole * whole, axis=1) * (whole_ask @ whole_ask))
     hidden = compared.shape[2]
     pooled = np.empty((count, len(network.decide)), np.float32)
