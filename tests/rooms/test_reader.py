@@ -119,7 +119,7 @@ def test_of_nothing_nothing_is_read() -> None:
 def test_the_shipped_network_says_what_it_said_when_it_was_made() -> None:
     ask = "Where did I buy the kettle?"
     texts = ["By the way, the kettle came from the market in Porto.", "Which kettle is good for an induction stove?"]
-    assert read(ask, texts) == pytest.approx([0.4995, 0.2243], abs=2e-3)
+    assert read(ask, texts) == pytest.approx([0.3710, 0.0739], abs=2e-3)
 
 
 def test_it_was_taught_with_the_table_that_ships_and_its_card_tells_of_this_file() -> None:
@@ -196,11 +196,14 @@ def test_an_ask_in_other_letters_is_judged_by_what_a_memory_holds_of_it(tmp_path
 
 
 def test_a_receipt_from_before_there_was_reading_is_judged_as_if_it_had_read() -> None:
-    kept = {"row": 1, "score": 1.0, "lanes": {}, "terms": [], "signals": {"density": 0.4, "kin": 0.7}}
+    signals = {"density": 0.4, "kin": 0.7, "asked": 3.0}
+    kept = {"row": 1, "score": 1.0, "lanes": {}, "terms": [], "signals": signals}
     [old] = judged_again({"candidates": [kept]})
     assert old.signals.reading == 0.7
-    [new] = judged_again({"candidates": [{**kept, "signals": {**kept["signals"], "reading": 0.1}}]})
+    [new] = judged_again({"candidates": [{**kept, "signals": {**signals, "reading": 0.1}}]})
     assert new.signals.reading == 0.1
+    [idle] = judged_again({"candidates": [{**kept, "signals": {**signals, "asked": 0.03}}]})
+    assert idle.signals.reading == pytest.approx(0.07)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"\x93NUMPY", "cut", "header", "other weights"])

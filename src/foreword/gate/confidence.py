@@ -20,8 +20,6 @@ from foreword.model import Signals
 # matter was spoken of, not which memory answers.
 _FAR_BELOW, _WELL_ABOVE = 4.0, 1.0
 _AS_COMMON = _FAR_BELOW / (_FAR_BELOW + _WELL_ABOVE)
-# Terms that single a memory out this many times over leave nothing to chance.
-_MUCH_INFORMATION = 3.0
 # Fewer words in common than this are about the ask only when they are this share of it.
 _WORDS_IN_COMMON = 3
 _SHARE_IN_COMMON = 0.4
@@ -31,7 +29,7 @@ def features(signals: Signals) -> dict[str, float]:
     """What the confidence is computed from, each in about 0..1, by name."""
     # One word in common is a coincidence however rare it is; from three on it is none.
     several = min(max(signals.matched - 1, 0), 2) / 2
-    asked = min(signals.asked, _MUCH_INFORMATION) / _MUCH_INFORMATION
+    asked = signals.much_asked
     ahead = _beyond_common(signals.ahead)
     if ahead > _AS_COMMON:
         # Among few, what is of another matter is not ahead: it is only the one thing that comes near.
@@ -48,8 +46,8 @@ def features(signals: Signals) -> dict[str, float]:
         "company": _beyond_common(signals.company),
         "density_and_several": signals.density * several,
         "coverage_and_several": signals.coverage * several,
-        # By the root: a short ask that is answered word for word has been answered, too.
-        "reading_and_asked": signals.reading * math.sqrt(asked),
+        # However little was asked: the reader knows small talk when it reads it.
+        "reading": signals.reading,
         "context_and_asked": signals.context * asked,
         "kin_by_person_and_asked": signals.kin * signals.by_person * asked,
     }

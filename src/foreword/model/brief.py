@@ -12,6 +12,8 @@ from foreword.values import dataclass
 
 # What `ahead` and `company` are, mostly, where nothing answers the ask.
 NOT_KNOWN = -1.5
+# Terms that single a memory out this many times over leave nothing to chance.
+_MUCH_INFORMATION = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +87,16 @@ class Signals:
             reading,
         )
 
+    @property
+    def much_asked(self) -> float:
+        """How much was asked, 0..1."""
+        return min(self.asked, _MUCH_INFORMATION) / _MUCH_INFORMATION
+
     def as_if_read(self, worth: float = 1.0) -> Signals:
-        """Where nothing could be read, what it holds of the ask has to do."""
-        return self.of_text(self.density, min(worth * max(self.density, self.kin), 1.0))
+        """Where nothing could be read, what it holds of the ask has to do. It counts by the root of how much was asked:
+        what holds all of "how are you?" answers nothing, but a short ask may be answered word for word."""
+        held = min(worth * max(self.density, self.kin), 1.0)
+        return self.of_text(self.density, held * math.sqrt(self.much_asked))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 look at one side of that; this looks at which word of the ask meets what in the text, and at what is left over.
 
 It is a small network over the offline embedder's vectors, whatever embedder the store has. `tools/reader.py` makes
-`data/reader.npy`, after the scores of a teacher that is far too slow for a turn; `data/reader.json` says of what."""
+`data/reader.npy`: it learnt from a teacher that is far too slow for a turn, and then from questions with what answers
+them; `data/reader.json` says which."""
 
 from __future__ import annotations
 
@@ -25,8 +26,11 @@ from foreword.recall.passages import BREAK
 FILE = Path(__file__).parent / "data" / "reader.npy"
 # The pieces it was taught with; more of an ask or of a text is not read.
 MOST_OF_ASK, MOST_OF_TEXT = 40, 112
-# The teacher's scores run from about -11 (nothing to do with it) to 9 (this is the answer).
-_NOTHING, _ANSWER = -11.0, 4.0
+# Of each verdict, where it says nothing and where it says all that it can: that the very thing asked for is told, in
+# words near those of the ask; and that it answers, however it is put. The second knows more, and counts for more.
+_NOTHING = np.array([-10.0, -6.5], np.float32)
+_ALL = np.array([0.0, 5.5], np.float32)
+_COUNTS = np.array([0.4, 0.6], np.float32)
 # Pieces that tell much have lengths of about a tenth; the network was taught with numbers near one.
 STRENGTH = 10.0
 # From this cosine on two pieces are one.
@@ -37,7 +41,8 @@ _BEYOND_LATIN = "\u0250"
 
 
 class Network(NamedTuple):
-    """In the order in which the file holds them; `model` is the table whose vectors it was taught with."""
+    """In the order in which the file holds them; `model` is the table whose vectors it was taught with. The last two
+    are two verdicts beside one another."""
 
     model: NDArray[np.uint8]
     projection: FloatArray
@@ -92,9 +97,10 @@ def read(ask: str, texts: Sequence[str]) -> list[float]:
     if asked and said:
         # Some processors' linear algebra raises flags about numbers beyond the end of an array.
         with np.errstate(all="ignore"):
-            scores = _scores(table, asked, list(said.values())).tolist()
-        for place, score in zip(said, scores, strict=True):
-            found[place] = min(max((score - _NOTHING) / (_ANSWER - _NOTHING), 0.0), 1.0)
+            verdicts = _verdicts(table, asked, list(said.values()))
+            shares = ((verdicts - _NOTHING) / (_ALL - _NOTHING)).clip(0, 1) @ _COUNTS
+        for place, share in zip(said, shares.tolist(), strict=True):
+            found[place] = min(share, 1.0)
     return found
 
 
@@ -116,8 +122,8 @@ def excerpt(text: str, place: int) -> str:
     return text[first if place - first <= _READ_CHARS // 2 else start :][:_READ_CHARS]
 
 
-def _scores(table: StaticEmbedder, asked: list[int], said: Sequence[list[int]]) -> FloatArray:
-    """What the teacher would give each text. Axes are text, word of the ask, word of the text, number."""
+def _verdicts(table: StaticEmbedder, asked: list[int], said: Sequence[list[int]]) -> FloatArray:
+    """Both verdicts on each text. Axes are text, word of the ask, word of the text, number."""
     network = _network()
     size, count, longest = len(asked), len(said), max(map(len, said)) + 1
     # All in one row, the ask first: a call of numpy costs more here than what it computes. Behind each stands at least
@@ -175,8 +181,8 @@ def _scores(table: StaticEmbedder, asked: list[int], said: Sequence[list[int]]) 
     pooled[:, -1] = math.log1p(size) / 4
     decided = pooled @ network.decide
     decided += network.decide_bias
-    scores: FloatArray = np.maximum(decided, 0, out=decided) @ network.verdict + network.verdict_bias
-    return scores
+    verdicts: FloatArray = np.maximum(decided, 0, out=decided) @ network.verdict + network.verdict_bias
+    return verdicts
 
 
 def _beside(words: FloatArray, network: Network) -> FloatArray:
