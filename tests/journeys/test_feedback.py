@@ -122,7 +122,7 @@ def test_tuning_lets_in_what_was_missed_and_replay_tells_the_same(open_home: Cal
 def test_what_was_given_under_a_gate_of_the_past_is_compared_with_the_present_one(
     open_home: Callable[..., Foreword],
 ) -> None:
-    loose = open_home(gate__confident=0.01, gate__floor=0.01)
+    loose = open_home(gate__confident=0.001, gate__floor=0.001)
     for fact in FACTS:
         loose.record(Event(fact, session=MAIN))
     for number in range(5):
