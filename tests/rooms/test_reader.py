@@ -119,7 +119,7 @@ def test_of_nothing_nothing_is_read() -> None:
 def test_the_shipped_network_says_what_it_said_when_it_was_made() -> None:
     ask = "Where did I buy the kettle?"
     texts = ["By the way, the kettle came from the market in Porto.", "Which kettle is good for an induction stove?"]
-    assert read(ask, texts) == pytest.approx([0.3710, 0.0739], abs=2e-3)
+    assert read(ask, texts) == pytest.approx([0.3428, 0.1883], abs=2e-3)
 
 
 def test_it_was_taught_with_the_table_that_ships_and_its_card_tells_of_this_file() -> None:
