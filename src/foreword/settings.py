@@ -18,7 +18,7 @@ from foreword.bootstrap import BootstrapSettings
 from foreword.classify import OwnerSettings
 from foreword.compose import ComposeSettings, TurnSettings
 from foreword.errors import BadSettings
-from foreword.gate import GatePolicy
+from foreword.gate import GatePolicy, at_most
 from foreword.lanes import LaneSettings
 from foreword.model import Style
 from foreword.providers import EmbedderSettings, WriterSettings
@@ -233,6 +233,12 @@ def _gathered(
             f" both count as {settings.gate.confident}."
         )
         settings = replace(settings, gate=replace(settings.gate, floor=settings.gate.confident))
+    # Who says 1 wants silence. The file is only read where it matters.
+    if GatePolicy().confident < settings.gate.confident < 1 and settings.gate.confident >= at_most():
+        warnings.append(
+            f"gate.confident = {settings.gate.confident}: among many memories none is ever {at_most()} sure, so none is"
+            " given alone there."
+        )
     return Loaded(settings, sources, tuple(warnings))
 
 

@@ -318,6 +318,16 @@ def test_a_floor_above_confident_is_lowered_and_named(desk: Desk) -> None:
     assert loaded.warnings == ("gate.floor = 0.6 is above gate.confident = 0.3; both count as 0.3.",)
 
 
+@pytest.mark.parametrize(("confident", "told"), [(0.9, False), (0.95, True), (0.97, True), (1.0, False)])
+def test_a_bar_that_no_memory_reaches_is_named_unless_it_asks_for_silence(
+    desk: Desk, confident: float, told: bool
+) -> None:
+    loaded = desk.load(f"[gate]\nconfident = {confident}\n")
+    assert loaded.settings.gate.confident == confident
+    wanted = f"gate.confident = {confident}: among many memories none is ever 0.95 sure, so none is given alone there."
+    assert loaded.warnings == ((wanted,) if told else ())
+
+
 @settings(max_examples=150, deadline=None)
 @given(
     values=st.dictionaries(

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import fields, replace
+from pathlib import Path
 
+import numpy as np
 import pytest
+from bench import fit_gate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foreword.gate import GatePolicy, confidence, features, judge
+from foreword import gate
+from foreword.gate import GatePolicy, at_most, confidence, features, judge
 from foreword.model import Candidate, Link, Memory, Signals, Verdict, how_sure
 
 S4 = GatePolicy(confident=0.75, floor=0.12, companion=0.5)
@@ -250,13 +255,24 @@ ANY_SIGNALS = st.builds(
 
 @settings(max_examples=200, deadline=None)
 @given(signals=ANY_SIGNALS)
-def test_a_confidence_is_a_probability(signals: Signals) -> None:
+def test_a_confidence_is_a_probability_and_among_many_never_near_certainty(signals: Signals) -> None:
     assert 0 < confidence(signals) < 1
+    assert confidence(replace(signals, few=0.0)) < at_most()
     assert all(0 <= value <= 1 for value in features(signals).values())
+
+
+@settings(max_examples=100, deadline=None)
+@given(signals=ANY_SIGNALS)
+def test_the_fit_knows_the_confidence_as_the_gate_has_it(signals: Signals) -> None:
+    fitted = json.loads((Path(gate.__file__).parent / "data/confidence.json").read_text("utf-8"))
+    model = fit_gate.Model(*(np.array(list(fitted[part].values())) for part in ("weights", "among_few")))
+    case = fit_gate.Case("history", "own", 1, [(True, signals)])
+    assert model.sure(case, np.array([[1.0, *features(signals).values()]])) == pytest.approx([confidence(signals)])
+    assert at_most() == fit_gate.AT_MOST
 
 
 def test_more_of_everything_is_surer() -> None:
     sure = [confidence(signals_of(step / 20)) for step in range(21)]
     assert sure == sorted(sure)
     assert sure[0] < S4.floor
-    assert sure[-1] > S4.confident
+    assert S4.confident < sure[-1] < at_most()

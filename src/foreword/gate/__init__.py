@@ -1,6 +1,6 @@
 """Candidates in, verdicts with reasons out. Pure."""
 
-from foreword.gate.confidence import confidence, features, gain
+from foreword.gate.confidence import at_most, confidence, features, gain
 from foreword.gate.tuning import Agreement, PastTurn, Proposal, propose
 from foreword.gate.verdict import GatePolicy, judge, lenders, worth_reading
 
@@ -9,6 +9,7 @@ __all__ = [
     "GatePolicy",
     "PastTurn",
     "Proposal",
+    "at_most",
     "confidence",
     "features",
     "gain",

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import cache
 from operator import mul
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from foreword.model import Signals
 
@@ -69,25 +69,39 @@ class _Weights(NamedTuple):
     features: Sequence[float]
 
 
+class _Model(NamedTuple):
+    """What counts everywhere, and what is added to it the more, the fewer memories there are, both in the order of
+    `features`; and how sure one may be at most among many."""
+
+    everywhere: _Weights
+    among_few: _Weights
+    at_most: float
+
+
 @cache
-def _model() -> tuple[_Weights, _Weights]:
-    """What counts everywhere, and what is added to it the more, the fewer memories there are; in the order of
-    `features`."""
-    text = (Path(__file__).parent / "data" / "confidence.json").read_text("utf-8")
-    model: dict[str, dict[str, float]] = json.loads(text)
+def _model() -> _Model:
+    model: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "confidence.json").read_text("utf-8"))
     everywhere, among_few = (
         _Weights(model[part]["bias"], tuple(model[part].get(name, 0.0) for name in features(Signals())))
         for part in ("weights", "among_few")
     )
-    return everywhere, among_few
+    return _Model(everywhere, among_few, model["at_most"])
+
+
+def at_most() -> float:
+    """How sure the confidence may be: whatever a memory looks like, the answer may have been given on another occasion.
+    The fewer memories there are, the more it may be for one that is about the matter."""
+    return _model().at_most
 
 
 def confidence(signals: Signals) -> float:
     """The probability that the memory helps with the ask, 0..1."""
-    everywhere, among_few = _model()
+    everywhere, among_few, most = _model()
     values = features(signals).values()
     total = everywhere.bias + sum(map(mul, everywhere.features, values))
     if signals.few:
+        gained = gain(signals)
         added = among_few.bias + sum(map(mul, among_few.features, values))
-        total += signals.few * (added * gain(signals) if added > 0 else added)
-    return 1 / (1 + math.exp(-min(max(total, -30.0), 30.0)))
+        total += signals.few * (added * gained if added > 0 else added)
+        most += (1 - most) * signals.few * gained
+    return most / (1 + math.exp(-min(max(total, -30.0), 30.0)))

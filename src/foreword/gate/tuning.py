@@ -21,7 +21,7 @@ NEEDED = 5
 _LEAST_GAIN = 2
 # Hundredths. Beyond these a gate is hardly one: it gives what is as likely wrong as right, or next to nothing.
 _STEPS: Mapping[str, range] = {
-    "confident": range(50, 96, 5),
+    "confident": range(50, 91, 5),
     "floor": range(round(100 * LOWEST_FLOOR), 91, 5),
     "companion": range(30, 91, 10),
 }

@@ -21,7 +21,11 @@ _WORTH_TELLING = 0.1
 @dataclass(frozen=True, slots=True)
 class GatePolicy:
     confident: float = field(
-        default=0.75, metadata={"help": "A memory this sure is injected even alone.", "project": "raise"}
+        default=0.75,
+        metadata={
+            "help": "A memory this sure is injected even alone; among many none is 0.95 sure.",
+            "project": "raise",
+        },
     )
     floor: float = field(
         default=0.6,

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from foreword.model import Memory
 
-# What a memory gains that names all the files in play; one that surely answers the ask has 1.
+# What a memory gains that names all the files in play; one that surely answers the ask has nearly 1.
 _FILES = 0.5
 
 
