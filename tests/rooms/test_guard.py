@@ -184,6 +184,14 @@ def test_text_that_was_delivered_is_known_by_its_hash_without_a_frame(text: str)
     assert refused.reason == "The text was injected by Foreword itself."
 
 
+@pytest.mark.parametrize(
+    "text", ["Understood.", "<hook_context>x</hook_context> Yes, of course.", "  ok  ", "了解です。"]
+)
+def test_what_anybody_says_any_day_is_recorded_though_it_was_once_delivered(text: str) -> None:
+    said = own_words(text)
+    assert guard(text, delivered=said).text.strip() == said.strip()
+
+
 @pytest.mark.proves("L6")
 def test_the_original_text_is_looked_up_as_well_as_the_stripped_one() -> None:
     whole = "<foreword_recall>x</foreword_recall> tail"

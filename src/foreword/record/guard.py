@@ -166,6 +166,11 @@ _SILENT = lazy(r"[\s*`~_]*(?:HEARTBEAT_OK|NO_REPLY)[\s*`~_.!]*")
 _HEARTBEAT_MARK = "HEARTBEAT_OK"
 
 
+# Bytes. So little ("Understood.", "Yes, please.") is said again and again, and came from Foreword once by chance: were
+# it refused for that, no agent that says it would ever be recorded saying it again.
+_SAID_BY_ANYBODY = 16
+
+
 def admit(
     event: Event, settings: GuardSettings, *, was_delivered: Callable[[str], bool], runs: Set[str] = frozenset()
 ) -> Admission:
@@ -185,14 +190,14 @@ def admit(
         return _refused(f"'{event.tool}' is a memory tool; what it says is already remembered.")
 
     text = strip_frames(event.text)
-    if was_delivered(content_hash(event.text)) or (text != event.text and was_delivered(content_hash(text))):
+    if _is_echo(event.text, was_delivered) or (text != event.text and _is_echo(text, was_delivered)):
         return _refused("The text was injected by Foreword itself.")
     if event.text.strip() and not text.strip():
         return _refused("Nothing is left of the text without what Foreword injected.")
 
     human = _without_wrappers(text)
     # A frame that a host put inside a wrapper may only now be recognisable by its hash.
-    if human != text and human.strip() and was_delivered(content_hash(human)):
+    if human != text and _is_echo(human, was_delivered):
         return _refused("The text was injected by Foreword itself.")
     if not human.strip():
         said_nothing = not event.text.strip()
@@ -204,6 +209,12 @@ def admit(
     if event.kind is Kind.MESSAGE and (human.lstrip().startswith(_PROMPTS) or _FROM_OUTSIDE.match(human)):
         return _refused("A machine wrote this prompt, not a person.")
     return Admission(text=human)
+
+
+def _is_echo(text: str, was_delivered: Callable[[str], bool]) -> bool:
+    return len(" ".join(text.split()).encode("utf-8", "surrogatepass")) > _SAID_BY_ANYBODY and was_delivered(
+        content_hash(text)
+    )
 
 
 def own_words(text: str) -> str:
