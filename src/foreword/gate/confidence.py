@@ -30,6 +30,8 @@ def features(signals: Signals) -> dict[str, float]:
     # One word in common is a coincidence however rare it is; from three on it is none.
     several = min(max(signals.matched - 1, 0), 2) / 2
     asked = signals.much_asked
+    # What is there for its neighbours alone has no part in what they hold, and is not what was spoken of.
+    part = float(signals.kin > 0 or signals.similarity > 0)
     ahead = _beyond_common(signals.ahead)
     if ahead > _AS_COMMON:
         # Among few, what is of another matter is not ahead: it is only the one thing that comes near.
@@ -43,12 +45,13 @@ def features(signals: Signals) -> dict[str, float]:
         "present": signals.present,
         "lead": signals.lead,
         "ahead": ahead,
-        "company": _beyond_common(signals.company),
+        "agreement": signals.agreement,
+        "company": part * _beyond_common(signals.company),
         "density_and_several": signals.density * several,
         "coverage_and_several": signals.coverage * several,
         # However little was asked: the reader knows small talk when it reads it.
         "reading": signals.reading,
-        "context_and_asked": signals.context * asked,
+        "context_and_asked": part * signals.context * asked,
         "kin_by_person_and_asked": signals.kin * signals.by_person * asked,
     }
 

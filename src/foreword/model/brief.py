@@ -31,15 +31,18 @@ class Signals:
     asked         how much the ask as a whole could single out, in the same units: little in small talk
     present       share of it whose words occur anywhere in scope: what nobody ever spoke of cannot be answered
     lead          how far ahead of the sixth best conversation it is, as a share of the best
+    agreement     how close it comes to the best both by words of like meaning and by vectors, the lesser of the two
     similarity    dense similarity as standard deviations above the background: all else in this scope
     ahead         how much closer it is than what people commonly speak of, in deviations of that; without vectors what
                   is found for asks that deserve nothing
     company       the same of the three closest conversations together, by what a person said in them: what somebody
                   lives through is spoken of more than once
     names         share of the ask's names, numbers and identifiers that it holds; 1 when the ask has none
-    by_person     1 when a person said it, 0 when an agent or a tool did
+    by_person     1 when a person said it, 0 when an agent or a tool did; 1 as well where the ask is about what was said
+                  to the person
     brevity       1 for a word, 0.5 for a hundred, towards 0 for a long text
-    dated         1 in the time the ask speaks of, 0.5 after it, 0 before; 0.5 when it speaks of none or of now
+    dated         in the time the ask speaks of 1, towards 0.5 the more of all memories are of that time; 0.5 after it,
+                  0 before; 0.5 for all when it speaks of none or of now
     few           how few memories are in scope: 1 for none, 0 from about five hundred on; chance finds less among few
     reading       how well its words answer the ask when both are read together, 0..1; 0 when it was not read
     """
@@ -53,6 +56,7 @@ class Signals:
     asked: float = 0.0
     present: float = 0.0
     lead: float = 0.0
+    agreement: float = 0.0
     similarity: float = 0.0
     ahead: float = NOT_KNOWN
     company: float = NOT_KNOWN
@@ -76,6 +80,7 @@ class Signals:
             self.asked,
             self.present,
             self.lead,
+            self.agreement,
             self.similarity,
             self.ahead,
             self.company,

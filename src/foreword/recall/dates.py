@@ -41,16 +41,23 @@ _PATTERNS = tuple(
             rf"(?:on |in )?{_MONTH}\.? (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:,? (?P<year>(?:19|20)\d\d))?",
         ),
         (_YEAR_HINTS, rf"{_MONTH}\.?,? (?:of )?(?P<year>(?:19|20)\d\d)"),
-        (_MONTH_HINTS, rf"(?:in|last|this|during|early|late|since|before|after) {_MONTH}"),
+        (_MONTH_HINTS, rf"(?:in|last|this|during|early|late|since|before|after)(?: the month of)? {_MONTH}"),
         (_YEAR_HINTS, r"(?:in|during|since|before|after) (?P<year>(?:19|20)\d\d)"),
         (
             ("day", "night", "morning", "afternoon", "evening"),
             r"(?P<near>today|tonight|this (?:morning|afternoon|evening)|yesterday|last night|the day before yesterday)",
         ),
+        # "Last month" is the one before this; "in the last month" reaches to today.
+        (_UNIT_HINTS, rf"(?:in |within |over |during )?the (?:last|past) {_COUNT} (?P<back>day|week|month|year)s?"),
+        (_UNIT_HINTS, r"(?:in|within|over|during|for) the (?:last|past) (?P<back>day|week|month|year)"),
         (_UNIT_HINTS, r"(?P<which>last|this|past|previous)(?: the)? (?P<unit>week(?:end)?|month|year)"),
-        (_UNIT_HINTS, rf"(?:in |over |during )?the (?:last|past) {_COUNT} (?P<back>day|week|month|year)s?"),
         (_UNIT_HINTS, rf"{_COUNT} (?P<unit>day|week|month|year)s? ago"),
-        (DAYS, rf"(?P<which>last|this|on|past|previous) (?P<weekday>{'|'.join(DAYS)})"),
+        # On Saturday mornings is on no day in particular.
+        (
+            DAYS,
+            rf"(?P<which>last|this|on|past|previous) (?P<weekday>{'|'.join(DAYS)})"
+            r"(?! (?:morning|noon|afternoon|evening|night)s\b)",
+        ),
     )
 )
 _LENGTH_DAYS = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}
@@ -168,7 +175,7 @@ def _calendar(which: str, unit: str, today: datetime) -> tuple[datetime, datetim
 
 
 def _count(given: dict[str, str]) -> int:
-    word = given["count"].split()
+    word = given.get("count", "").split()
     return next(
         (int(one) if one.isdigit() else _NUMBERS[one] for one in reversed(word) if one.isdigit() or one in _NUMBERS), 1
     )

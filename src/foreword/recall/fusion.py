@@ -63,7 +63,8 @@ class Recipe:
 class Field:
     """Everything the lanes know about the memories in question, one array element each, slots ascending. A memory
     holds a term where its `likeness` to it is SAME. `said` is None where the ask names nobody who spoke;
-    `speaker` is the term that names who did."""
+    `speaker` is the term that names who did; `of_span` is the share of all memories that are of the time asked about.
+    """
 
     slots: Slots
     facts: Facts
@@ -81,6 +82,8 @@ class Field:
     rarity: Floats
     present: NDArray[np.bool_]
     span: Span | None
+    of_agent: bool
+    of_span: float
     in_scope: int
     few: float
 
@@ -106,7 +109,8 @@ def rank(field: Field, recipe: Recipe, *, limit: int) -> list[Hit]:
     words = _normalised(field.words)
     length = facts.length.astype(np.float32)
     vectors = _normalised(np.maximum(field.similarity - field.mean, 0) * length / (length + recipe.half_length))
-    kin = _normalised(field.kin * np.where(facts.by_person, 1, np.float32(recipe.kin_of_agents)))
+    of_agents = 1 if field.of_agent else np.float32(recipe.kin_of_agents)
+    kin = _normalised(field.kin * np.where(facts.by_person, 1, of_agents))
     base = recipe.words * words + recipe.kin * kin + recipe.vectors * vectors
     if field.said is not None:
         base *= 1 + np.float32(recipe.said) * field.said
@@ -132,7 +136,8 @@ def rank(field: Field, recipe: Recipe, *, limit: int) -> list[Hit]:
     columns = (
         *(lane.take(order) for lane in (words, kin, vectors, neighbours, session)),
         lead,
-        0.5 if dated is None else dated.take(order),
+        (np.minimum(kin, vectors) if field.deviation else kin).take(order),
+        _telling(field, None if dated is None else dated.take(order)),
     )
     return _explained(field, order, points, columns, before.take(order), after.take(order))
 
@@ -257,6 +262,14 @@ def _dated(field: Field) -> Floats | None:
     return np.where(inside, 1, elsewhere).astype(np.float32)
 
 
+def _telling(field: Field, dated: Floats | None) -> Floats | float:
+    """What the time of each tells of whether it is meant: the less, the more is of the time asked about ("before today"
+    tells nothing), and what is of this very day may be anything."""
+    if dated is None or field.span is None or field.span.present:
+        return 0.5
+    return np.where(dated == 1.0, 1 - field.of_span**2 / 2, dated).astype(np.float32)
+
+
 def _above_background(field: Field, similarity: NDArray[np.float64]) -> NDArray[np.float64]:
     """Similarities in deviations above the mean of all others: among a few memories, the one that is meant would raise
     the very background it is measured against."""
@@ -304,7 +317,7 @@ def _explained(
     before: NDArray[np.intp],
     after: NDArray[np.intp],
 ) -> list[Hit]:
-    """`columns` are the lanes in the order in which they are told, lead and date."""
+    """`columns` are the lanes in the order in which they are told, lead, agreement and date."""
     facts, rarity, terms = field.facts, field.rarity, field.terms
     beside = np.concatenate((before, after))
     # Each memory's likeness to each term, and that of its neighbours; nothing is like a missing one, at -1.
@@ -328,7 +341,7 @@ def _explained(
     above = _above_background(field, closeness)
     ahead = _beyond_common(field, closeness, above)
     # One row for each lane and signal, for all hits at once, and all of them rounded at once.
-    *lanes, lead, dated = columns
+    *lanes, lead, agreement, dated = columns
     table = np.empty((len(columns) + 13, len(order)))
     for place, values in enumerate(
         (
@@ -340,11 +353,12 @@ def _explained(
             asked,
             np.add.reduce(rarity[field.present]) / mass,
             lead,
+            agreement,
             above[:-1],
             ahead[:-1],
             ahead[-1],
             np.ascontiguousarray(named.T & names) @ rarity / names_mass if names_mass else 1.0,
-            facts.by_person.take(order),
+            1.0 if field.of_agent else facts.by_person.take(order),
             100 / (100 + facts.length.take(order)),
             dated,
             field.few,

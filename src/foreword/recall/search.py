@@ -16,7 +16,7 @@ from foreword.recall.dates import Span, spoken_of
 from foreword.recall.fusion import Field, Hit, Recipe, beginnings, rank
 from foreword.recall.kin import NO_KIN, SAME, kin_of
 from foreword.recall.themes import common_to
-from foreword.recall.words import PLAIN_WEIGHT, Term, ask_terms
+from foreword.recall.words import PLAIN_WEIGHT, Term, ask_terms, asks_what_you_said
 from foreword.store import Floats, Nearest, Postings, Slots, View
 from foreword.values import dataclass
 
@@ -43,6 +43,7 @@ class Query:
     span: Span | None = None
     vector: Floats | None = None
     model: str = ""
+    of_agent: bool = False
 
     @property
     def empty(self) -> bool:
@@ -72,7 +73,12 @@ _VECTOR_POOL = 48
 
 def understand(text: str, *, now: float) -> Query:
     span = spoken_of(text, now)
-    return Query(text, ask_terms(text, limit=_MAX_TERMS, time=span.words if span else ""), span)
+    return Query(
+        text,
+        ask_terms(text, limit=_MAX_TERMS, time=span.words if span else ""),
+        span,
+        of_agent=asks_what_you_said(text),
+    )
 
 
 def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | None = None) -> list[Hit]:
@@ -114,6 +120,8 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
         rarity=words.rarity,
         present=words.present,
         span=query.span,
+        of_agent=query.of_agent,
+        of_span=view.share_between(query.span.start, query.span.end) if query.span else 0.0,
         in_scope=view.size + _UNSEEN,
         few=max(0.0, 1 - math.log(view.size + 1) / math.log(_MANY)),
     )

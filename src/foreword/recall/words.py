@@ -28,6 +28,17 @@ _HUMP = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-zA-Z])(?=\
 _CJK = lazy(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ebef]+")
 IDENTIFIER = re.compile(r"[_/\\@]|\w\.\w|\w:\w|[a-z][A-Z]|\d[a-zA-Z]|[a-zA-Z]\d")
 _MAX_TERM_CHARS = 64
+# What an agent did that an ask may be about: "the hotel you recommended", "how long did you say …".
+_YOU_SAID = lazy(
+    r"\byou(?:['’]ve|['’]d| have| had)?(?: \w+ly| just| also| once)?"
+    r" (?:said|told|mentioned|recommended|suggested|wrote|gave|listed|described|explained|proposed|advised|provided"
+    r"|shared|named|answered)\b"
+    r"|\b(?:did|have) you (?:say|said|tell|told|mention|recommend|suggest|write|written|give|given|list|describe|explain"
+    r"|propose|advise|provide|share|name|answer)"
+    r"|\bour (?:last|previous|earlier) (?:chat|conversation|discussion|session)\b",
+    re.IGNORECASE,
+)
+_WEEKDAY = lazy(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", re.IGNORECASE)
 _QUESTION_WORDS = ("what ", "which ", "when ", "where ", "who ", "whose ", "why ", "how ")
 # How much longer than twice the ask a text may be that only says it again.
 _SMALL_CHANGE_CHARS = 40
@@ -140,7 +151,9 @@ def ask_terms(text: str, *, limit: int, time: str = "") -> list[Term]:
     whom it is addressed to, by which a group calls its bot."""
     names = {term for chunk in names_in(text) for term, weight in _terms(chunk) if weight == 1.0}
     addressed = _ADDRESSED.match(text)
-    little = {term for term, _ in (*_terms(time), *_terms(addressed[0] if addressed else ""))}
+    # The Wednesday two weeks ago: once a time is named, its day is a part of that.
+    days = " ".join(_WEEKDAY.findall(text)) if time else ""
+    little = {term for term, _ in (*_terms(f"{time} {days}"), *_terms(addressed[0] if addressed else ""))}
     found: dict[str, Term] = {}
     for term, weight in _terms(text):
         if term in found or term in _ASKING_STEMS:
@@ -169,6 +182,11 @@ def asks_the_same(text: str, ask: str) -> bool:
         return False
     known = {term for term, _ in _terms(ask)}
     return all(term in known or term in _ASKING_STEMS for term, _ in _terms(text))
+
+
+def asks_what_you_said(text: str) -> bool:
+    """Whether an ask is about what the agent itself has said."""
+    return _YOU_SAID.search(text) is not None
 
 
 def names_in(text: str, *, unknown_first: Callable[[str], bool] = lambda word: False) -> Iterator[str]:

@@ -104,6 +104,9 @@ class View(Protocol):
 
     def facts(self, slots: Slots) -> Facts: ...
 
+    def share_between(self, start: float, end: float) -> float:
+        """About how much of it is of a time, 0..1; the end is not in it."""
+
     def neighbours(self, slots: Slots) -> Slots:
         """What was said right before and right after these, in any order, some of it perhaps more than once."""
 
