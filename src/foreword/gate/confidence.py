@@ -45,7 +45,6 @@ def features(signals: Signals) -> dict[str, float]:
         "present": signals.present,
         "lead": signals.lead,
         "ahead": ahead,
-        "agreement": signals.agreement,
         "company": part * _beyond_common(signals.company),
         "density_and_several": signals.density * several,
         "coverage_and_several": signals.coverage * several,

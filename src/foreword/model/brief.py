@@ -31,7 +31,6 @@ class Signals:
     asked         how much the ask as a whole could single out, in the same units: little in small talk
     present       share of it whose words occur anywhere in scope: what nobody ever spoke of cannot be answered
     lead          how far ahead of the sixth best conversation it is, as a share of the best
-    agreement     how close it comes to the best both by words of like meaning and by vectors, the lesser of the two
     similarity    dense similarity as standard deviations above the background: all else in this scope
     ahead         how much closer it is than what people commonly speak of, in deviations of that; without vectors what
                   is found for asks that deserve nothing
@@ -56,7 +55,6 @@ class Signals:
     asked: float = 0.0
     present: float = 0.0
     lead: float = 0.0
-    agreement: float = 0.0
     similarity: float = 0.0
     ahead: float = NOT_KNOWN
     company: float = NOT_KNOWN
@@ -80,7 +78,6 @@ class Signals:
             self.asked,
             self.present,
             self.lead,
-            self.agreement,
             self.similarity,
             self.ahead,
             self.company,

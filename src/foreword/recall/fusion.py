@@ -136,7 +136,6 @@ def rank(field: Field, recipe: Recipe, *, limit: int) -> list[Hit]:
     columns = (
         *(lane.take(order) for lane in (words, kin, vectors, neighbours, session)),
         lead,
-        (np.minimum(kin, vectors) if field.deviation else kin).take(order),
         _telling(field, None if dated is None else dated.take(order)),
     )
     return _explained(field, order, points, columns, before.take(order), after.take(order))
@@ -317,7 +316,7 @@ def _explained(
     before: NDArray[np.intp],
     after: NDArray[np.intp],
 ) -> list[Hit]:
-    """`columns` are the lanes in the order in which they are told, lead, agreement and date."""
+    """`columns` are the lanes in the order in which they are told, lead and date."""
     facts, rarity, terms = field.facts, field.rarity, field.terms
     beside = np.concatenate((before, after))
     # Each memory's likeness to each term, and that of its neighbours; nothing is like a missing one, at -1.
@@ -341,7 +340,7 @@ def _explained(
     above = _above_background(field, closeness)
     ahead = _beyond_common(field, closeness, above)
     # One row for each lane and signal, for all hits at once, and all of them rounded at once.
-    *lanes, lead, agreement, dated = columns
+    *lanes, lead, dated = columns
     table = np.empty((len(columns) + 13, len(order)))
     for place, values in enumerate(
         (
@@ -353,7 +352,6 @@ def _explained(
             asked,
             np.add.reduce(rarity[field.present]) / mass,
             lead,
-            agreement,
             above[:-1],
             ahead[:-1],
             ahead[-1],
