@@ -214,6 +214,14 @@ def may_see(scope: Scope, memory: Memory) -> bool:
     return scope.every_project or scope.project == "" or memory.project in ("", scope.project)
 
 
+def test_of_many_memories_about_the_right_share_is_of_a_time(store: Store) -> None:
+    store.add([draft(f"day {number}", at=float(number)) for number in range(9000)], TALK)
+    with store.view(EVERYTHING) as view:
+        assert view.share_between(0.0, 4500.0) == pytest.approx(0.5, abs=0.01)
+        assert view.share_between(8000.0, 9000.0) == pytest.approx(1 / 9, abs=0.01)
+        assert view.share_between(9000.0, 9999.0) == 0.0
+
+
 @pytest.mark.parametrize("audience", AUDIENCES, ids=lambda audience: audience.label)
 def test_no_question_to_a_store_reaches_beyond_its_scope(store: Store, audience: Audience) -> None:
     world: list[Memory] = []
@@ -248,6 +256,8 @@ def test_no_question_to_a_store_reaches_beyond_its_scope(store: Store, audience:
             common, unseen = view.postings([word_hash("common"), word_hash("never-said")])
             facts = view.facts(common.slots)
             assert facts.row.tolist() == rows
+            early = [memory.at for memory in seen if memory.at < 1040.0]
+            assert view.share_between(1000.0, 1040.0) == pytest.approx(len(early) / max(len(seen), 1))
             assert view.slots([*(memory.row for memory in world), 0, 10**18]).tolist() == common.slots.tolist()
             assert common.lengths.tolist() == facts.length.tolist() == [lengths[row] for row in rows]
             assert not len(unseen.slots)

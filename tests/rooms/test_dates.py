@@ -46,6 +46,10 @@ def span(text: str, now: datetime = NOW) -> tuple[str, str] | None:
         ("on 24 December", "2025-12-24", "2025-12-25"),
         ("what we wrote in March", "2026-03-01", "2026-04-01"),
         ("what we wrote in September", "2025-09-01", "2025-10-01"),
+        ("in the month of February", "2026-02-01", "2026-03-01"),
+        ("what I bought in the last month", "2026-05-18", "2026-06-18"),
+        ("over the past week", "2026-06-10", "2026-06-18"),
+        ("the swim on Saturday morning", "2026-06-13", "2026-06-14"),
         ("what we wrote in December", "2025-12-01", "2026-01-01"),
         ("back in January 2024 perhaps", "2024-01-01", "2024-02-01"),
         ("what we wrote in 2023", "2023-01-01", "2024-01-01"),
@@ -101,6 +105,7 @@ def test_some_time_ago_is_around_then(text: str, days: int) -> None:
         "Call Sunday the cat",
         "on 31 June",
         "version 19.05.2026b",
+        "When do I get up on Saturday mornings?",
         "",
     ],
 )

@@ -298,18 +298,39 @@ def test_a_question_about_a_time_prefers_what_was_said_then(history: History, as
         history.say(f"We decided about the fence, take {ago}.", session="", at=(NOW - timedelta(days=ago)).timestamp())
     found = history.ask(asked)
     assert found[0][0] == f"We decided about the fence, take {days_ago}."
-    # What happened then may be told later, and not before.
+    # What happened then may be told later, and not before; one of four is of that time.
     assert {text: hit.signals.dated for text, hit in found} == {
-        f"We decided about the fence, take {ago}.": 1.0 if ago == days_ago else 0.5 if ago < days_ago else 0.0
+        f"We decided about the fence, take {ago}.": 0.9688 if ago == days_ago else 0.5 if ago < days_ago else 0.0
         for ago in (1, 7, 30, 90)
     }
 
 
-def test_a_question_about_the_present_counts_nothing_as_of_another_time(history: History) -> None:
+def test_a_time_tells_the_less_the_more_is_of_it(history: History) -> None:
+    for ago in (1, 7, 30, 90):
+        history.say(f"We decided about the fence, take {ago}.", session="", at=(NOW - timedelta(days=ago)).timestamp())
+    of_then = [
+        max(hit.signals.dated for _, hit in history.ask(f"What was decided about the fence {time}?"))
+        for time in ("last week", "in the last month", "in the last 40 days", "before today")
+    ]
+    assert of_then == sorted(of_then, reverse=True)
+    assert of_then[-1] == 0.5
+
+
+def test_a_question_about_the_present_is_answered_by_what_was_said_at_any_time(history: History) -> None:
     for ago in (0, 30):
         history.say(f"The fence needs paint, take {ago}.", session="", at=(NOW - timedelta(days=ago)).timestamp())
     found = history.ask("Which paint does the fence need today?")
-    assert [hit.signals.dated for _, hit in found] == [1.0, 0.5]
+    assert found[0][0] == "The fence needs paint, take 0."
+    assert [hit.signals.dated for _, hit in found] == [0.5, 0.5]
+
+
+def test_what_the_agent_said_counts_in_full_where_the_ask_is_about_that(history: History) -> None:
+    history.say("Where should we dine in Rome?", session="", origin=Origin.OWNER)
+    history.say("Dine at the Trattoria Luzzi, near the arena.", session="", origin=Origin.AGENT)
+    [(_, told)] = [one for one in history.ask("Where was it you told me to dine?") if "Luzzi" in one[0]]
+    [(_, asked)] = [one for one in history.ask("Where should I dine?") if "Luzzi" in one[0]]
+    assert (told.signals.by_person, asked.signals.by_person) == (1.0, 0.0)
+    assert told.lanes["kin"] > asked.lanes["kin"]
 
 
 def test_what_is_out_of_scope_is_neither_found_nor_counted(history: History) -> None:

@@ -271,6 +271,23 @@ def test_the_fit_knows_the_confidence_as_the_gate_has_it(signals: Signals) -> No
     assert at_most() == fit_gate.AT_MOST
 
 
+def test_what_stands_beside_the_answer_is_none_unless_it_has_a_part_in_the_matter() -> None:
+    """An agent's "Understood." behind a question that is asked again."""
+    beside = Signals(
+        context=1.0,
+        asked=3.2,
+        present=1.0,
+        similarity=-0.7,
+        ahead=-3.4,
+        company=10.0,
+        brevity=0.99,
+        dated=0.9,
+        few=0.82,
+    )
+    assert judge(candidates_of(beside), GatePolicy()).chosen == ()
+    assert confidence(beside) < 0.1 < confidence(replace(beside, similarity=1.0))
+
+
 def test_more_of_everything_is_surer() -> None:
     sure = [confidence(signals_of(step / 20)) for step in range(21)]
     assert sure == sorted(sure)

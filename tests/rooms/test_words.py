@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from foreword.model import Memory
 from foreword.recall import bag
-from foreword.recall.words import MAX_INDEXED_CHARS, ask_terms, word_hash
+from foreword.recall.words import MAX_INDEXED_CHARS, ask_terms, asks_what_you_said, word_hash
 
 
 def terms(text: str, limit: int = 48) -> list[str]:
@@ -112,6 +112,32 @@ def test_the_words_for_a_time_count_little() -> None:
     weights = {term.text: term.weight for term in ask_terms("the kettle last week", limit=48, time="last week")}
     assert weights["kettl"] == 1.0
     assert weights["week"] < 0.5
+
+
+def test_a_day_of_the_week_is_a_name_unless_it_is_a_part_of_the_time() -> None:
+    [alone] = [one for one in ask_terms("Who sings with Rachel on Wednesday?", limit=48) if one.text == "wednesday"]
+    assert (alone.weight, alone.name) == (1.0, True)
+    ask = "Who sang with Rachel on the Wednesday two weeks ago?"
+    [part] = [one for one in ask_terms(ask, limit=48, time="two weeks ago") if one.text == "wednesday"]
+    assert part.weight < 0.5
+    assert not part.name
+
+
+@pytest.mark.parametrize(
+    ("asked", "of_agent"),
+    [
+        ("What was the hotel you recommended in Rome?", True),
+        ("How long did you say it should rest?", True),
+        ("You\u2019ve just told me of a trail, which one?", True),
+        ("In our previous chat there was a list of books.", True),
+        ("Can you recommend a hotel in Rome?", False),
+        ("Did you listen to the song?", False),
+        ("What did Maya say of the trail?", False),
+        ("What did I tell you of my sister?", False),
+    ],
+)
+def test_an_ask_about_what_the_agent_said_is_told_from_a_request(asked: str, of_agent: bool) -> None:
+    assert asks_what_you_said(asked) is of_agent
 
 
 def test_a_memory_is_found_by_its_sender_its_date_and_all_its_fields_but_measured_by_its_words() -> None:

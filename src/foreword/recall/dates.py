@@ -49,7 +49,7 @@ _PATTERNS = tuple(
         ),
         # "Last month" is the one before this; "in the last month" reaches to today.
         (_UNIT_HINTS, rf"(?:in |within |over |during )?the (?:last|past) {_COUNT} (?P<back>day|week|month|year)s?"),
-        (_UNIT_HINTS, r"(?:in|within|over|during|for) the (?:last|past) (?P<back>day|week|month|year)"),
+        (_UNIT_HINTS, r"(?:in|within|over|during|for) the (?:last|past) (?P<back>day|week|month|year)(?! of\b)"),
         (_UNIT_HINTS, r"(?P<which>last|this|past|previous)(?: the)? (?P<unit>week(?:end)?|month|year)"),
         (_UNIT_HINTS, rf"{_COUNT} (?P<unit>day|week|month|year)s? ago"),
         # On Saturday mornings is on no day in particular.

@@ -28,13 +28,14 @@ _HUMP = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-zA-Z])(?=\
 _CJK = lazy(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ebef]+")
 IDENTIFIER = re.compile(r"[_/\\@]|\w\.\w|\w:\w|[a-z][A-Z]|\d[a-zA-Z]|[a-zA-Z]\d")
 _MAX_TERM_CHARS = 64
-# What an agent did that an ask may be about: "the hotel you recommended", "how long did you say …".
+# "The hotel you recommended", "how long did you say …".
+_SAID, _SAY = (
+    "said told mentioned recommended suggested wrote gave listed described explained proposed advised provided shared",
+    "say tell mention recommend suggest write give list describe explain propose advise provide share",
+)
 _YOU_SAID = lazy(
-    r"\byou(?:['’]ve|['’]d| have| had)?(?: \w+ly| just| also| once)?"
-    r" (?:said|told|mentioned|recommended|suggested|wrote|gave|listed|described|explained|proposed|advised|provided"
-    r"|shared|named|answered)\b"
-    r"|\b(?:did|have) you (?:say|said|tell|told|mention|recommend|suggest|write|written|give|given|list|describe|explain"
-    r"|propose|advise|provide|share|name|answer)"
+    rf"\byou(?:['\u2019](?:ve|d)| have| had)?(?: \w+ly| just| also| once)? (?:{_SAID.replace(' ', '|')})\b"
+    rf"|\bdid you (?:{_SAY.replace(' ', '|')})\b"
     r"|\bour (?:last|previous|earlier) (?:chat|conversation|discussion|session)\b",
     re.IGNORECASE,
 )

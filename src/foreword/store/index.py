@@ -543,9 +543,8 @@ class IndexView:
     def share_between(self, start: float, end: float) -> float:
         # Of many, some thousand tell.
         step = 1 + self.span // _ENOUGH_TO_TELL
-        at, seen = self._index._at.values[: self.span : step], self._mask[::step]
-        of_it = np.count_nonzero((at >= start) & (at < end) & seen)
-        return of_it / max(np.count_nonzero(seen), 1)
+        at = self._index._at.values[: self.span : step][self._mask[::step]]
+        return float(np.count_nonzero((at >= start) & (at < end))) / max(len(at), 1)
 
     def neighbours(self, slots: Slots) -> Slots:
         index = self._index
