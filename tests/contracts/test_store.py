@@ -222,6 +222,14 @@ def test_of_many_memories_about_the_right_share_is_of_a_time(store: Store) -> No
         assert view.share_between(9000.0, 9999.0) == 0.0
 
 
+def test_what_others_recorded_does_not_change_what_share_is_of_a_time(store: Store) -> None:
+    said = [Memory(f"day {number}", agent=("ada", "bob")[number % 2], at=number % 2 + 1.0) for number in range(9000)]
+    store.add([draft(memory) for memory in said], TALK)
+    for agent, share in (("ada", 1.0), ("bob", 0.0)):
+        with store.view(Scope(agent=agent)) as view:
+            assert view.share_between(1.0, 2.0) == share
+
+
 @pytest.mark.parametrize("audience", AUDIENCES, ids=lambda audience: audience.label)
 def test_no_question_to_a_store_reaches_beyond_its_scope(store: Store, audience: Audience) -> None:
     world: list[Memory] = []

@@ -185,11 +185,17 @@ def test_text_that_was_delivered_is_known_by_its_hash_without_a_frame(text: str)
 
 
 @pytest.mark.parametrize(
-    "text", ["Understood.", "<hook_context>x</hook_context> Yes, of course.", "  ok  ", "了解です。"]
+    "text", ["Understood.", "<hook_context>x</hook_context> Yes, of course.", "  ok  ", "You\u2019re welcome!"]
 )
 def test_what_anybody_says_any_day_is_recorded_though_it_was_once_delivered(text: str) -> None:
     said = own_words(text)
     assert guard(text, delivered=said).text.strip() == said.strip()
+
+
+@pytest.mark.proves("L6")
+@pytest.mark.parametrize("text", ["Wifi: bluefish", "Use port 5433.", "Yes, 42.", "Ok, Graz.", "了解です。"])
+def test_a_fact_that_was_delivered_is_refused_however_short_it_is(text: str) -> None:
+    assert guard(text, delivered=text).reason == "The text was injected by Foreword itself."
 
 
 @pytest.mark.proves("L6")

@@ -37,11 +37,11 @@ class Signals:
     company       the same of the three closest conversations together, by what a person said in them: what somebody
                   lives through is spoken of more than once
     names         share of the ask's names, numbers and identifiers that it holds; 1 when the ask has none
-    by_person     1 when a person said it, 0 when an agent or a tool did; 1 for all when the ask is about what the agent
-                  said
+    by_person     1 when a person said it, 0 when an agent or a tool did; where the ask is about what the agent said, 1
+                  for that too
     brevity       1 for a word, 0.5 for a hundred, towards 0 for a long text
     dated         in the time the ask speaks of 1, towards 0.5 the more of all memories are of that time; 0.5 after it,
-                  0 before; 0.5 for all when it speaks of none or of now
+                  0 before; 0.5 for all when it speaks of none, or of now without looking back
     few           how few memories are in scope: 1 for none, 0 from about five hundred on; chance finds less among few
     reading       how well its words answer the ask when both are read together, 0..1; 0 when it was not read
     """

@@ -21,7 +21,11 @@ _COUNT = (
     r"(?P<count>\d{1,3}|(?:a |the (?:last|past) )?(?:couple(?: of)?|few)"
     r"|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 )
-_BOUND = r"(?P<bound>since|before|after|until|by)?\s*"
+_BOUND = r"(?:(?P<bound>since|before|after|until|by)\s+)?"
+# The last week of May is not last week, and last month's report is of the month before this one.
+_NOT_OF, _NOT_ITS = r"(?! of\b)", r"(?!['\u2019]s\b)"
+# What was, not what is or will be.
+_LOOKS_BACK = lazy(r"\b(?:did|was|were|had|has|have)\b", re.IGNORECASE)
 
 _MONTH_HINTS = tuple(month[:3] for month in MONTHS)
 _YEAR_HINTS = ("19", "20")
@@ -34,23 +38,34 @@ _PATTERNS = tuple(
         (_YEAR_HINTS, r"(?P<iso>(?:19|20)\d\d-\d\d-\d\d)"),
         (
             _MONTH_HINTS,
-            rf"(?:on |in |the )*(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}\.?,?(?: (?P<year>(?:19|20)\d\d))?",
+            r"(?:on |in |the ){0,3}(?P<day>\d{1,2})(?:st|nd|rd|th)?(?: of)? "
+            rf"{_MONTH}\.?,?(?: (?P<year>(?:19|20)\d\d))?",
         ),
         (
             _MONTH_HINTS,
             rf"(?:on |in )?{_MONTH}\.? (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:,? (?P<year>(?:19|20)\d\d))?",
         ),
         (_YEAR_HINTS, rf"{_MONTH}\.?,? (?:of )?(?P<year>(?:19|20)\d\d)"),
-        (_MONTH_HINTS, rf"(?:in|last|this|during|early|late|since|before|after)(?: the month of)? {_MONTH}"),
-        (_YEAR_HINTS, r"(?:in|during|since|before|after) (?P<year>(?:19|20)\d\d)"),
+        (_MONTH_HINTS, rf"(?(bound)|(?:in|last|this|during|early|late) )(?:the month of )?{_MONTH}"),
+        (_YEAR_HINTS, r"(?(bound)|(?:in|during) )(?P<year>(?:19|20)\d\d)"),
         (
             ("day", "night", "morning", "afternoon", "evening"),
-            r"(?P<near>today|tonight|this (?:morning|afternoon|evening)|yesterday|last night|the day before yesterday)",
+            r"(?:the )?(?P<near>day before yesterday|yesterday|last night|today|tonight"
+            r"|this (?:morning|afternoon|evening))",
         ),
         # "Last month" is the one before this; "in the last month" reaches to today.
-        (_UNIT_HINTS, rf"(?:in |within |over |during )?the (?:last|past) {_COUNT} (?P<back>day|week|month|year)s?"),
-        (_UNIT_HINTS, r"(?:in|within|over|during|for) the (?:last|past) (?P<back>day|week|month|year)(?! of\b)"),
-        (_UNIT_HINTS, r"(?P<which>last|this|past|previous)(?: the)? (?P<unit>week(?:end)?|month|year)"),
+        (
+            _UNIT_HINTS,
+            rf"(?:in |within |over |during )?the (?:last|past) {_COUNT} (?P<back>day|week|month|year)s?{_NOT_OF}",
+        ),
+        (
+            _UNIT_HINTS,
+            rf"(?:in|within|over|during|for) the (?:last|past) (?P<back>day|week|month|year){_NOT_OF}{_NOT_ITS}",
+        ),
+        (
+            _UNIT_HINTS,
+            rf"(?:the )?(?P<which>last|this|past|previous)(?: the)? (?P<unit>week(?:end)?|month|year){_NOT_OF}",
+        ),
         (_UNIT_HINTS, rf"{_COUNT} (?P<unit>day|week|month|year)s? ago"),
         # On Saturday mornings is on no day in particular.
         (
@@ -68,12 +83,14 @@ _SLACK = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """`present` when it is the time one is in: what matters tonight may have been said long ago."""
+    """`present` when it is the time one is in: what matters tonight may have been said long ago. Unless the ask
+    `looks_back`: what we decided this morning was said then."""
 
     start: float
     end: float
     words: str
     present: bool = False
+    looks_back: bool = False
 
     def holds(self, at: float) -> bool:
         return self.start <= at < self.end
@@ -111,7 +128,8 @@ def _span(match: re.Match[str], now: datetime) -> Span | None:
     if end <= start:
         return None
     present = not bound and (given.get("near") in _PRESENT or given.get("which") == "this")
-    return Span(start.timestamp(), end.timestamp(), " ".join(match[0].split()), present)
+    looks_back = _LOOKS_BACK.search(match.string) is not None
+    return Span(start.timestamp(), end.timestamp(), " ".join(match[0].split()), present, looks_back)
 
 
 def _range(given: dict[str, str], now: datetime) -> tuple[datetime, datetime] | None:
@@ -126,7 +144,7 @@ def _range(given: dict[str, str], now: datetime) -> tuple[datetime, datetime] | 
         year = int(given["year"])
         return datetime(year, 1, 1), datetime(year + 1, 1, 1)
     if "near" in given:
-        back = {"yesterday": 1, "last night": 1, "the day before yesterday": 2}.get(given["near"], 0)
+        back = {"yesterday": 1, "last night": 1, "day before yesterday": 2}.get(given["near"], 0)
         return today - back * one, today - (back - 1) * one
     if "weekday" in given:
         back = (today.weekday() - DAYS.index(given["weekday"])) % 7 or (0 if given["which"] == "this" else 7)

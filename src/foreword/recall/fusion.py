@@ -63,8 +63,8 @@ class Recipe:
 class Field:
     """Everything the lanes know about the memories in question, one array element each, slots ascending. A memory
     holds a term where its `likeness` to it is SAME. `said` is None where the ask names nobody who spoke;
-    `speaker` is the term that names who did; `of_span` is the share of all memories that are of the time asked about.
-    """
+    `speaker` is the term that names who did. The ask is about what the agent said where it is `of_agent`; `of_span` is
+    the share of all memories that are of the time asked about."""
 
     slots: Slots
     facts: Facts
@@ -109,8 +109,8 @@ def rank(field: Field, recipe: Recipe, *, limit: int) -> list[Hit]:
     words = _normalised(field.words)
     length = facts.length.astype(np.float32)
     vectors = _normalised(np.maximum(field.similarity - field.mean, 0) * length / (length + recipe.half_length))
-    of_agents = 1 if field.of_agent else np.float32(recipe.kin_of_agents)
-    kin = _normalised(field.kin * np.where(facts.by_person, 1, of_agents))
+    by_whom = facts.by_person | facts.by_agent if field.of_agent else facts.by_person
+    kin = _normalised(field.kin * np.where(by_whom, 1, np.float32(recipe.kin_of_agents)))
     base = recipe.words * words + recipe.kin * kin + recipe.vectors * vectors
     if field.said is not None:
         base *= 1 + np.float32(recipe.said) * field.said
@@ -138,7 +138,7 @@ def rank(field: Field, recipe: Recipe, *, limit: int) -> list[Hit]:
         lead,
         _telling(field, None if dated is None else dated.take(order)),
     )
-    return _explained(field, order, points, columns, before.take(order), after.take(order))
+    return _explained(field, order, points, columns, by_whom.take(order), before.take(order), after.take(order))
 
 
 def _placed(
@@ -263,8 +263,8 @@ def _dated(field: Field) -> Floats | None:
 
 def _telling(field: Field, dated: Floats | None) -> Floats | float:
     """What the time of each tells of whether it is meant: the less, the more is of the time asked about ("before today"
-    tells nothing), and what is of this very day may be anything."""
-    if dated is None or field.span is None or field.span.present:
+    tells nothing). Of an ask about the present it tells nothing unless that looks back."""
+    if dated is None or field.span is None or (field.span.present and not field.span.looks_back):
         return 0.5
     return np.where(dated == 1.0, 1 - field.of_span**2 / 2, dated).astype(np.float32)
 
@@ -313,10 +313,12 @@ def _explained(
     order: NDArray[np.intp],
     points: Sequence[float],
     columns: Sequence[NDArray[Any] | float],
+    by_whom: NDArray[np.bool_],
     before: NDArray[np.intp],
     after: NDArray[np.intp],
 ) -> list[Hit]:
-    """`columns` are the lanes in the order in which they are told, lead and date."""
+    """`columns` are the lanes in the order in which they are told, lead and date; `by_whom` is whether each is of those
+    whose words are asked for."""
     facts, rarity, terms = field.facts, field.rarity, field.terms
     beside = np.concatenate((before, after))
     # Each memory's likeness to each term, and that of its neighbours; nothing is like a missing one, at -1.
@@ -356,7 +358,7 @@ def _explained(
             ahead[:-1],
             ahead[-1],
             np.ascontiguousarray(named.T & names) @ rarity / names_mass if names_mass else 1.0,
-            1.0 if field.of_agent else facts.by_person.take(order),
+            by_whom,
             100 / (100 + facts.length.take(order)),
             dated,
             field.few,

@@ -28,17 +28,23 @@ _HUMP = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-zA-Z])(?=\
 _CJK = lazy(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ebef]+")
 IDENTIFIER = re.compile(r"[_/\\@]|\w\.\w|\w:\w|[a-z][A-Z]|\d[a-zA-Z]|[a-zA-Z]\d")
 _MAX_TERM_CHARS = 64
-# "The hotel you recommended", "how long did you say …".
+# "The hotel you recommended", "how long did you say …", and what was said in "our previous chat", unless it was by me.
 _SAID, _SAY = (
     "said told mentioned recommended suggested wrote gave listed described explained proposed advised provided shared",
     "say tell mention recommend suggest write give list describe explain propose advise provide share",
 )
+_BY_THE_WAY = r"(?:\s+(?:\w+ly|just|also|once|already|never|ever|even|actually))?"
 _YOU_SAID = lazy(
-    rf"\byou(?:['\u2019](?:ve|d)| have| had)?(?: \w+ly| just| also| once)? (?:{_SAID.replace(' ', '|')})\b"
-    rf"|\bdid you (?:{_SAY.replace(' ', '|')})\b"
-    r"|\bour (?:last|previous|earlier) (?:chat|conversation|discussion|session)\b",
+    rf"\byou(?:['\u2019](?:ve|d)|\s+have|\s+had)?{_BY_THE_WAY}\s+(?:{_SAID.replace(' ', '|')})\b"
+    rf"|\bdid(?:n['\u2019]t)?\s+you{_BY_THE_WAY}\s+(?:{_SAY.replace(' ', '|')})\b"
+    r"|\byour\s+(?:advice|(?:recommend|suggest|explan)\w*ions?)\b",
     re.IGNORECASE,
 )
+_OUR_TALK = lazy(
+    r"\bour\s+(?:last|previous|earlier|past|prior)\s+(?:chat|conversation|discussion|session)s?\b(?!\s+with\b)",
+    re.IGNORECASE,
+)
+_I_SAID = lazy(rf"\bdid\s+I\b|\bI{_BY_THE_WAY}\s+(?:{_SAID.replace(' ', '|')})\b", re.IGNORECASE)
 _WEEKDAY = lazy(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", re.IGNORECASE)
 _QUESTION_WORDS = ("what ", "which ", "when ", "where ", "who ", "whose ", "why ", "how ")
 # How much longer than twice the ask a text may be that only says it again.
@@ -187,7 +193,7 @@ def asks_the_same(text: str, ask: str) -> bool:
 
 def asks_what_you_said(text: str) -> bool:
     """Whether an ask is about what the agent itself has said."""
-    return _YOU_SAID.search(text) is not None
+    return bool(_YOU_SAID.search(text) or (_OUR_TALK.search(text) and not _I_SAID.search(text)))
 
 
 def names_in(text: str, *, unknown_first: Callable[[str], bool] = lambda word: False) -> Iterator[str]:

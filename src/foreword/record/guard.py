@@ -162,13 +162,18 @@ _JOB_TAIL = lazy(
 _TASK_HEAD = lazy(r"\A\s*\[Subagent Context\] .{0,4000}?\n\[Subagent Task\]\s{0,10}", re.DOTALL)
 _TASK_TAIL = "Begin. Execute the assigned task to completion."
 # OpenClaw's answers that mean "nothing to say", bare or in light markup.
+_SPOKEN = lazy(r"\w+(?:'\w+)?")
 _SILENT = lazy(r"[\s*`~_]*(?:HEARTBEAT_OK|NO_REPLY)[\s*`~_.!]*")
 _HEARTBEAT_MARK = "HEARTBEAT_OK"
 
 
-# Bytes. So little ("Understood.", "Yes, please.") is said again and again, and came from Foreword once by chance: were
-# it refused for that, no agent that says it would ever be recorded saying it again.
-_SAID_BY_ANYBODY = 16
+# Said again and again, and once injected by chance: were it refused for that, no agent that says it would ever be
+# recorded saying it again. What tells anything has another word in it, or a number.
+_SAID_BY_ANYBODY = frozenset(
+    """a absolutely ah alright am and at course done fine glad go good got great help it me no noted of ok okay once
+    perfect please problem right so sounds sure thank thanks that that's the to understood very welcome well will yep
+    yes you you're""".split()
+)
 
 
 def admit(
@@ -212,8 +217,8 @@ def admit(
 
 
 def _is_echo(text: str, was_delivered: Callable[[str], bool]) -> bool:
-    return len(" ".join(text.split()).encode("utf-8", "surrogatepass")) > _SAID_BY_ANYBODY and was_delivered(
-        content_hash(text)
+    return was_delivered(content_hash(text)) and not _SAID_BY_ANYBODY.issuperset(
+        _SPOKEN.findall(text.lower().replace("\u2019", "'"))
     )
 
 

@@ -71,6 +71,7 @@ class Facts:
     length: NDArray[np.int32]
     at: NDArray[np.float64]
     by_person: NDArray[np.bool_]
+    by_agent: NDArray[np.bool_]
     before: Slots
     after: Slots
 

@@ -269,6 +269,7 @@ class Index:
         self._length = _Column("i4")
         self._at = _Column("f8")
         self._by_person = _Column("?")
+        self._by_agent = _Column("?")
         self._audience = _Column("u1")
         self._circle = _Column("i4")
         self._agent = _Column("i4")
@@ -337,6 +338,7 @@ class Index:
         self._length.extend(np.array(length, np.int32))
         self._at.extend(np.array(at, np.float64))
         self._by_person.extend(np.array([one in _BY_PERSON for one in origin], np.bool_))
+        self._by_agent.extend(np.array([one == Origin.AGENT.value for one in origin], np.bool_))
         self._audience.extend(np.array(audience, np.uint8))
         self._alive.extend(np.ones(len(number), np.bool_))
         for column, texts in ((self._circle, circle), (self._agent, agent), (self._project, project)):
@@ -536,14 +538,15 @@ class IndexView:
             length=index._length.values.take(slots),
             at=index._at.values.take(slots),
             by_person=index._by_person.values.take(slots),
+            by_agent=index._by_agent.values.take(slots),
             before=self._seen(index._before.values.take(slots)),
             after=self._seen(index._after.values.take(slots)),
         )
 
     def share_between(self, start: float, end: float) -> float:
-        # Of many, some thousand tell.
-        step = 1 + self.span // _ENOUGH_TO_TELL
-        at = self._index._at.values[: self.span : step][self._mask[::step]]
+        # Of many, some thousand tell: of those that are seen here, whatever else there is.
+        slots = self._mask.nonzero()[0]
+        at = self._index._at.values.take(slots[:: 1 + len(slots) // _ENOUGH_TO_TELL])
         return float(np.count_nonzero((at >= start) & (at < end))) / max(len(at), 1)
 
     def neighbours(self, slots: Slots) -> Slots:
