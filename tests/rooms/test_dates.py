@@ -91,6 +91,16 @@ def test_the_present_is_told_from_the_past(text: str, present: bool) -> None:
     assert found.present is present
 
 
+@pytest.mark.parametrize(
+    ("text", "back"), [("What did we decide this morning?", True), ("What do I have to do this week?", False)]
+)
+def test_an_ask_about_the_present_may_look_back(text: str, back: bool) -> None:
+    found = spoken_of(text, NOW.timestamp())
+    assert found
+    assert found.present
+    assert found.looks_back is back
+
+
 @pytest.mark.parametrize(("text", "days"), [("two weeks ago", 14), ("a couple of weeks ago", 14), ("3 months ago", 90),
                                             ("a year ago", 365), ("a few days ago", 3)])  # fmt: skip
 def test_some_time_ago_is_around_then(text: str, days: int) -> None:

@@ -25,7 +25,7 @@ _BOUND = r"(?:(?P<bound>since|before|after|until|by)\s+)?"
 # The last week of May is not last week, and last month's report is of the month before this one.
 _NOT_OF, _NOT_ITS = r"(?! of\b)", r"(?!['\u2019]s\b)"
 # What was, not what is or will be.
-_LOOKS_BACK = lazy(r"\b(?:did|was|were|had|has|have)\b", re.IGNORECASE)
+_LOOKS_BACK = lazy(r"\b(?:did|was|were|had)\b", re.IGNORECASE)
 
 _MONTH_HINTS = tuple(month[:3] for month in MONTHS)
 _YEAR_HINTS = ("19", "20")
