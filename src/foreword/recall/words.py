@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from foreword.model import Memory
 from foreword.patterns import lazy
+from foreword.recall.dates import DAYS
 from foreword.values import dataclass
 
 # Not a path or a file's name: hosts write these with the same sign.
@@ -33,7 +34,7 @@ _SAID, _SAY = (
     "said told mentioned recommended suggested wrote gave listed described explained proposed advised provided shared",
     "say tell mention recommend suggest write give list describe explain propose advise provide share",
 )
-_BY_THE_WAY = r"(?:\s+(?:\w+ly|just|also|once|already|never|ever|even|actually))?"
+_BY_THE_WAY = r"(?:\s+(?:\w+ly|just|also|once|already|never|ever|even))?"
 _YOU_SAID = lazy(
     rf"\byou(?:['\u2019](?:ve|d)|\s+have|\s+had)?{_BY_THE_WAY}\s+(?:{_SAID.replace(' ', '|')})\b"
     rf"|\bdid(?:n['\u2019]t)?\s+you{_BY_THE_WAY}\s+(?:{_SAY.replace(' ', '|')})\b"
@@ -45,7 +46,7 @@ _OUR_TALK = lazy(
     re.IGNORECASE,
 )
 _I_SAID = lazy(rf"\bdid\s+I\b|\bI{_BY_THE_WAY}\s+(?:{_SAID.replace(' ', '|')})\b", re.IGNORECASE)
-_WEEKDAY = lazy(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", re.IGNORECASE)
+_WEEKDAY = lazy(rf"\b(?:{'|'.join(DAYS)})\b", re.IGNORECASE)
 _QUESTION_WORDS = ("what ", "which ", "when ", "where ", "who ", "whose ", "why ", "how ")
 # How much longer than twice the ask a text may be that only says it again.
 _SMALL_CHANGE_CHARS = 40
