@@ -33,6 +33,7 @@ from bench.histories import pool, say
 from bench.sets import SESSION_PREFIX, Haystack, Question, find, longmemeval, silence
 from foreword import Foreword, Settings
 from foreword.gate import GatePolicy, features, gain
+from foreword.gate.confidence import OF_ANOTHER
 from foreword.model import Signals
 from foreword.recall import understand
 
@@ -95,6 +96,7 @@ class Model:
         added = inputs @ self.among_few
         added = np.where(added > 0, added * gains, added)
         most = AT_MOST + (1 - AT_MOST) * few * gains
+        most *= 1 - (1 - OF_ANOTHER) * np.array([one.another for _, one in case.candidates])
         chance: Array = most / (1 + np.exp(-(inputs @ self.everywhere + few * added)))
         return chance
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from foreword.errors import ModelDamaged
 from foreword.gate import GatePolicy, worth_reading
 from foreword.model import Memory, Signals
-from foreword.recall import Hit, can_read, densest, excerpt, read
+from foreword.recall import Hit, can_read, densest, excerpt, read, tells_of_self
 
 # What answers stands among the first few, and each takes a good part of a millisecond to read.
 _OF_A_TURN = 2
@@ -27,7 +27,10 @@ def signals_of(
     if not found:
         return []
     breaths = [densest(memory.text, hit.weights) for hit, memory in found]
-    unread = [hit.signals.of_text(round(one.share, 4)) for (hit, _), one in zip(found, breaths, strict=True)]
+    unread = [
+        hit.signals.of_text(round(one.share, 4), another=hit.by_other and tells_of_self(memory.text))
+        for (hit, memory), one in zip(found, breaths, strict=True)
+    ]
     if not can_read(ask):
         return [one.as_if_read(_WORTH_OF_LETTERS) for one in unread]
     valid = [place for place, (_, memory) in enumerate(found) if not memory.successor]

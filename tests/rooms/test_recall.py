@@ -429,6 +429,28 @@ def test_what_the_other_one_says_beside_it_does_not_lend_the_name_of_whom_the_as
     assert found["I signed up for the pottery class in Lisbon."].signals.names == 1.0
 
 
+def test_what_is_told_of_another_relative_is_told_from_an_answer(history: History) -> None:
+    for number, text in enumerate(
+        ("My wife's ring size is 52.", "Mum's birthday is in May.", "My son and my wife sing.")
+    ):
+        history.say(text, session=f"talk {number}")
+    of_husband = {text: hit.signals.another for text, hit in history.ask("What is my husband's ring size?")}
+    assert of_husband["My wife's ring size is 52."] == 1
+    of_wife = {text: hit.signals.another for text, hit in history.ask("What is my wife's ring size?")}
+    assert of_wife["My wife's ring size is 52."] == of_wife["My son and my wife sing."] == 0
+    text, hit = history.ask("When is my mother's birthday?")[0]
+    assert (text, hit.signals.another, hit.signals.names) == ("Mum's birthday is in May.", 0, 1)
+
+
+def test_what_another_person_said_is_told_where_one_who_spoke_is_asked_about(history: History) -> None:
+    history.say("I ran the charity race on Sunday.", session="one", sender="Mel")
+    history.say("Tea is ready.", session="two", sender="Cara")
+    of_cara = {text: hit.by_other for text, hit in history.ask("When did Cara run the charity race?")}
+    assert of_cara["I ran the charity race on Sunday."]
+    of_mel = {text: hit.by_other for text, hit in history.ask("When did Mel run the charity race?")}
+    assert not of_mel["I ran the charity race on Sunday."]
+
+
 def test_few_memories_are_told_from_many(history: History) -> None:
     history.say("The heron nests by the pond.", session="")
     alone = history.ask("Where does the heron nest?")[0][1].signals.few

@@ -192,6 +192,15 @@ def test_reasons_say_what_is_missing() -> None:
     assert "of another time" in one.reason
 
 
+def test_what_tells_of_another_person_is_not_given_and_the_reason_says_so() -> None:
+    policy = GatePolicy()
+    [answer] = judge(candidates_of(signals_of(1.0)), policy).judged
+    [one] = judge(candidates_of(replace(signals_of(1.0), another=1.0)), policy).judged
+    assert answer.confidence >= policy.confident
+    assert one.confidence < policy.floor
+    assert "tells of another person" in one.reason
+
+
 # Links
 
 

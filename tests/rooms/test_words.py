@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from foreword.model import Memory
 from foreword.recall import bag
-from foreword.recall.words import MAX_INDEXED_CHARS, ask_terms, asks_what_you_said, word_hash
+from foreword.recall.words import MAX_INDEXED_CHARS, ask_terms, asks_what_you_said, tells_of_self, word_hash
 
 
 def terms(text: str, limit: int = 48) -> list[str]:
@@ -106,6 +106,14 @@ def test_whom_an_ask_is_addressed_to_counts_little_and_is_no_name_that_was_asked
 @pytest.mark.parametrize("asked", ["@src/loader.py explain", "ask @claw_bot about it", "@claw_bot"])
 def test_a_file_or_a_name_that_is_asked_about_counts_in_full(asked: str) -> None:
     assert any(term.name for term in ask_terms(asked, limit=48))
+
+
+@pytest.mark.parametrize(
+    ("text", "of_self"),
+    [("I ran on Sunday.", True), ("you told me so", False), ("She moved to Oslo.", False), ("Our cat is ill", True)],
+)
+def test_who_tells_of_themselves_is_told_from_who_speaks_to_somebody(text: str, of_self: bool) -> None:
+    assert tells_of_self(text) is of_self
 
 
 def test_the_words_for_a_time_count_little() -> None:

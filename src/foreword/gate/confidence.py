@@ -23,6 +23,8 @@ _AS_COMMON = _FAR_BELOW / (_FAR_BELOW + _WELL_ABOVE)
 # Fewer words in common than this are about the ask only when they are this share of it.
 _WORDS_IN_COMMON = 3
 _SHARE_IN_COMMON = 0.4
+# What is left of the confidence in a memory that tells of another person than the one asked about.
+OF_ANOTHER = 0.3
 
 
 def features(signals: Signals) -> dict[str, float]:
@@ -106,4 +108,5 @@ def confidence(signals: Signals) -> float:
         added = among_few.bias + sum(map(mul, among_few.features, values))
         total += signals.few * (added * gained if added > 0 else added)
         most += (1 - most) * signals.few * gained
+    most *= 1 - (1 - OF_ANOTHER) * signals.another
     return most / (1 + math.exp(-min(max(total, -30.0), 30.0)))

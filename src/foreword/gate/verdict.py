@@ -141,7 +141,9 @@ def _why(candidate: Candidate, sure: float, bar: float, policy: GatePolicy) -> s
     held = f"holds {signals.coverage:.0%} of what was asked"
     if signals.kin - signals.coverage >= _WORTH_TELLING:
         held += f", {signals.kin:.0%} with words of like meaning"
-    if signals.names < 0.5:
+    if signals.another:
+        held += ", and tells of another person"
+    elif signals.names < 0.5:
         held += ", not the names in it"
     if signals.dated == 0.0:
         held += ", and is of another time"

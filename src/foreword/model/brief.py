@@ -43,6 +43,8 @@ class Signals:
     dated         in the time the ask speaks of 1, towards 0.5 the more of all memories are of that time; 0.5 after it,
                   0 before; 0.5 for all when it speaks of none, or of now without looking back
     few           how few memories are in scope: 1 for none, 0 from about five hundred on; chance finds less among few
+    another       1 when it tells of another person than the ask names: of a brother where a sister is asked about, or
+                  of who said it
     reading       how well its words answer the ask when both are read together, 0..1; 0 when it was not read
     """
 
@@ -63,9 +65,10 @@ class Signals:
     brevity: float = 0.0
     dated: float = 0.5
     few: float = 0.0
+    another: float = 0.0
     reading: float = 0.0
 
-    def of_text(self, density: float, reading: float = 0.0) -> Signals:
+    def of_text(self, density: float, reading: float = 0.0, *, another: bool = False) -> Signals:
         """With what only the memory's words tell. Not by dataclasses.replace, which looks at each field by name: it is
         done for every candidate."""
         return Signals(
@@ -86,6 +89,7 @@ class Signals:
             self.brevity,
             self.dated,
             self.few,
+            max(self.another, float(another)),
             reading,
         )
 

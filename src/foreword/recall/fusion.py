@@ -63,7 +63,8 @@ class Recipe:
 class Field:
     """Everything the lanes know about the memories in question, one array element each, slots ascending. A memory
     holds a term where its `likeness` to it is SAME. `said` is None where the ask names nobody who spoke;
-    `speaker` is the term that names who did. The ask is about what the agent said where it is `of_agent`; `of_span` is
+    `speaker` is the term that names who did. `another` tells which speak of relatives whom the ask does not name, and
+    is None where it names none. The ask is about what the agent said where it is `of_agent`; `of_span` is
     the share of all memories that are of the time asked about."""
 
     slots: Slots
@@ -73,6 +74,7 @@ class Field:
     kin: Floats
     said: NDArray[np.bool_] | None
     speaker: int | None
+    another: NDArray[np.bool_] | None
     similarity: Floats
     mean: float
     deviation: float
@@ -90,7 +92,8 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One proposal: the store's row, its score, what each lane gave, and the signals the gate judges by."""
+    """One proposal: the store's row, its score, what each lane gave, and the signals the gate judges by. It is
+    `by_other` where the ask names one person who spoke, and another person said this without naming that one."""
 
     row: int
     score: float
@@ -98,6 +101,7 @@ class Hit:
     signals: Signals
     terms: Sequence[str]
     weights: Sequence[tuple[str, float]]
+    by_other: bool = False
 
 
 # What follows is done for a few hundred memories on every ask: there a call of numpy costs more than what it computes,
@@ -332,9 +336,16 @@ def _explained(
     asked = mass / math.log(field.in_scope + 2)
     names = np.array([term.name for term in terms], np.bool_)
     named = around == SAME
+    by_other = np.zeros(len(order), np.bool_)
     if field.speaker is not None:
         # What the next speaker said beside it is not for that theirs.
         named[field.speaker] = alike[field.speaker] == SAME
+        by_other = facts.by_person.take(order) & ~named[field.speaker]
+    # Told of her brother, one knows nothing of a sister; unless she is named there too.
+    relatives = [place for place, term in enumerate(terms) if term.relative]
+    of_another: NDArray[np.bool_] | float = 0.0
+    if field.another is not None:
+        of_another = field.another.take(order) & ~np.logical_or.reduce(named[relatives], axis=0)
     names_mass = float(np.add.reduce(rarity[names]))
     plain = [term.weight >= PLAIN_WEIGHT for term in terms]
     # The last is no memory: it stands for the closest conversations together.
@@ -343,7 +354,7 @@ def _explained(
     ahead = _beyond_common(field, closeness, above)
     # One row for each lane and signal, for all hits at once, and all of them rounded at once.
     *lanes, lead, dated = columns
-    table = np.empty((len(columns) + 13, len(order)))
+    table = np.empty((len(columns) + 14, len(order)))
     for place, values in enumerate(
         (
             *lanes,
@@ -362,6 +373,7 @@ def _explained(
             100 / (100 + facts.length.take(order)),
             dated,
             field.few,
+            of_another,
         )
     ):
         table[place] = values
@@ -371,12 +383,12 @@ def _explained(
     held = (own & plain).tolist()
     texts = [term.text for term in terms]
     hits = []
-    for row, score, holds, values in zip(
-        facts.row.take(order).tolist(), points, held, table.round(4).T.tolist(), strict=True
+    for row, score, holds, other, values in zip(
+        facts.row.take(order).tolist(), points, held, by_other.tolist(), table.round(4).T.tolist(), strict=True
     ):
         words, kin, vectors, neighbours, session, covers, kin_too, context, *others = values
         lanes_of = {"words": words, "kin": kin, "vectors": vectors, "neighbours": neighbours, "session": session}
         # By place, in the order of its fields: by name it takes twice as long.
         signals = Signals(covers, 0.0, kin_too, context, sum(holds), *others)
-        hits.append(Hit(row, score, lanes_of, signals, tuple(compress(texts, holds)), weights))
+        hits.append(Hit(row, score, lanes_of, signals, tuple(compress(texts, holds)), weights, other))
     return hits

@@ -16,7 +16,7 @@ from foreword.recall.dates import Span, spoken_of
 from foreword.recall.fusion import Field, Hit, Recipe, beginnings, rank
 from foreword.recall.kin import NO_KIN, SAME, kin_of
 from foreword.recall.themes import common_to
-from foreword.recall.words import PLAIN_WEIGHT, Term, ask_terms, asks_what_you_said
+from foreword.recall.words import PLAIN_WEIGHT, Term, ask_terms, asks_what_you_said, other_relatives
 from foreword.store import Floats, Nearest, Postings, Slots, View
 from foreword.values import dataclass
 
@@ -111,6 +111,7 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
         kin=words.kin.take(slots),
         said=np.isin(slots, words.said, assume_unique=True) if words.speaker is not None else None,
         speaker=words.speaker,
+        another=_of_others(query.terms, slots, view),
         similarity=similarity,
         mean=mean,
         deviation=deviation,
@@ -147,12 +148,14 @@ def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
     """What the memories hold of the terms, and of words like them. Rare words are read first, kin last, while the
     budget lasts; the rarest word is always read, however long its list."""
     relations = [kin_of(term.hash) if term.weight >= PLAIN_WEIGHT else NO_KIN for term in terms]
-    own = view.postings([term.hash for term in terms])
+    # Some things are said by several words; `of` is the term of each.
+    of = [place for place, term in enumerate(terms) for _ in range(1 + len(term.same))]
+    own = view.postings([word for term in terms for word in (term.hash, *term.same)])
     others = view.holders(
         np.concatenate((np.array([term.said_by for term in terms], np.uint32), *(kin.hashes for kin in relations)))
     )
     sizes = [len(posting.slots) for posting in own]
-    frequency = np.array(sizes, np.float32)
+    frequency = np.bincount(of, sizes, len(terms)).astype(np.float32)
     weight = np.array([term.weight for term in terms], np.float32)
     size = view.size + _UNSEEN
     usual = frequency + _UNSEEN * np.array([kin.usual for kin in relations], np.float32)
@@ -161,14 +164,14 @@ def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
     left = max_postings
     most = max(_KIN_SHARE * view.size, _KIN_FEW)
     read: list[int] = []
-    for place in sorted(range(len(own)), key=sizes.__getitem__):
-        if not sizes[place]:
+    for one in sorted(range(len(own)), key=sizes.__getitem__):
+        if not sizes[one]:
             continue
-        if sizes[place] > left and left < max_postings:
+        if sizes[one] > left and left < max_postings:
             break
-        left -= sizes[place]
-        read.append(place)
-    scores = _bm25([own[place] for place in read], rarity.take(read), view)
+        left -= sizes[one]
+        read.append(one)
+    scores = _bm25([own[one] for one in read], rarity.take(np.array(of, np.intp).take(read)), view)
     # By term, the words that are like it and the word itself. The most alike come last and stay, where a memory holds
     # several of them.
     lists: list[Slots] = []
@@ -184,10 +187,11 @@ def _words(terms: Sequence[Term], view: View, max_postings: int) -> _Words:
                 lists.append(slots)
                 alike.append(like)
                 many.append(length)
-        if place in read:
-            lists.append(own[place].slots)
-            alike.append(SAME)
-            many.append(sizes[place])
+        for one in read:
+            if of[one] == place:
+                lists.append(own[one].slots)
+                alike.append(SAME)
+                many.append(sizes[one])
         rows += [place] * (len(lists) - len(rows))
     likeness = np.zeros((len(terms), view.span), np.uint8)
     kin_scores = np.zeros(view.span, np.float32)
@@ -226,6 +230,12 @@ def _said(speakers: Sequence[Slots]) -> tuple[Slots, int | None]:
     several."""
     spoke = [place for place, slots in enumerate(speakers) if len(slots)]
     return (speakers[spoke[0]], spoke[0]) if len(spoke) == 1 else (np.empty(0, np.int32), None)
+
+
+def _of_others(terms: Sequence[Term], slots: Slots, view: View) -> NDArray[np.bool_] | None:
+    """Which of these tell of relatives whom the ask does not name; None where it names none."""
+    others = other_relatives(terms)
+    return np.isin(slots, np.concatenate(view.holders(np.array(others, np.uint32)))) if others else None
 
 
 def _background(nearest: Nearest, size: int) -> tuple[float, float]:

@@ -7,9 +7,9 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 import Stemmer
@@ -78,6 +78,14 @@ _ASKING = frozenset(
 )
 # What is to be done with the answer: counting, ordering. It tells little of where the answer stands.
 _RECKONING = frozenset("order earliest latest happen happened pass passed total number times".split())
+_OF_SELF = lazy(r"\b(?:I|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
+_TO_YOU = lazy(r"\b(?:you|your|yours|yourself|yourselves|u|ya)\b", re.IGNORECASE)
+# By whom people name one person and no other, each with the words that say the same.
+_RELATIVES = """mother mom mum mama mommy mummy mam / father dad papa daddy / sister / brother / daughter / son / wife /
+    husband / grandmother grandma granny grandmom nana gran / grandfather grandpa granddad grandad / granddaughter /
+    grandson / aunt auntie aunty / uncle / niece / nephew / cousin / stepmother stepmom / stepfather stepdad /
+    girlfriend / boyfriend / fiance fiancee / neighbour neighbor / roommate flatmate housemate / boss /
+    landlord landlady"""
 _MONTHS = "january february march april may june july august september october november december".split()
 
 _stemmers = threading.local()
@@ -104,12 +112,15 @@ def word_hash(term: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One thing an ask looks for. `weight` is its share beside a plain word; `name` marks what must not be missing."""
+    """One thing an ask looks for. `weight` is its share beside a plain word; `name` marks what must not be missing.
+    `same` are other words that say it as well; a `relative` is a sister or the like, who is a name too."""
 
     text: str
     hash: int
     weight: float = 1.0
     name: bool = False
+    same: tuple[int, ...] = ()
+    relative: bool = False
 
     @property
     def said_by(self) -> int:
@@ -156,7 +167,8 @@ def bag(memory: Memory) -> Bag:
 def ask_terms(text: str, *, limit: int, time: str = "") -> list[Term]:
     """What an ask looks for, in the order it was said; at most `limit`, plain words before fragments. The words in
     which it speaks of a `time` count little: memories are dated, and seldom name their own date. So does the name of
-    whom it is addressed to, by which a group calls its bot."""
+    whom it is addressed to, by which a group calls its bot. "My sister" names somebody as a name does: what is known of
+    a brother is no answer."""
     names = {term for chunk in names_in(text) for term, weight in _terms(chunk) if weight == 1.0}
     addressed = _ADDRESSED.match(text)
     # The Wednesday two weeks ago: once a time is named, its day is a part of that.
@@ -171,8 +183,23 @@ def ask_terms(text: str, *, limit: int, time: str = "") -> list[Term]:
         elif term in _RECKONING_STEMS:
             found[term] = Term(term, word_hash(term), _RECKONING_WEIGHT)
         else:
-            found[term] = Term(term, word_hash(term), weight, name=term in names)
+            relative = term in _relatives()
+            same = _relatives().get(term, ())
+            found[term] = Term(term, word_hash(term), weight, term in names or relative, same, relative)
     return sorted(found.values(), key=lambda term: -term.weight)[:limit]
+
+
+@cache
+def _relatives() -> dict[str, tuple[int, ...]]:
+    """The terms that name a relative or the like, with the hashes of those that say the same."""
+    groups = [[_stem(word) for word in group.split()] for group in _RELATIVES.split("/")]
+    return {one: tuple(word_hash(other) for other in group if other != one) for group in groups for one in group}
+
+
+def other_relatives(terms: Iterable[Term]) -> list[int]:
+    """The hashes of all words for relatives but those that the terms name; none where they name none."""
+    named = {word for term in terms if term.relative for word in (term.hash, *term.same)}
+    return [word for word in map(word_hash, _relatives()) if word not in named] if named else []
 
 
 def content_terms(text: str) -> frozenset[str]:
@@ -195,6 +222,11 @@ def asks_the_same(text: str, ask: str) -> bool:
 def asks_what_you_said(text: str) -> bool:
     """Whether an ask is about what the agent itself has said."""
     return bool(_YOU_SAID.search(text) or (_OUR_TALK.search(text) and not _I_SAID.search(text)))
+
+
+def tells_of_self(text: str) -> bool:
+    """Whether who said this tells of themselves, and not of whom they speak to."""
+    return bool(_OF_SELF.search(text)) and not _TO_YOU.search(text)
 
 
 def names_in(text: str, *, unknown_first: Callable[[str], bool] = lambda word: False) -> Iterator[str]:
