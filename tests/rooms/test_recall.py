@@ -20,7 +20,7 @@ from foreword.errors import BadInput
 from foreword.model import NOT_KNOWN, Ask, Audience, Event, Memory, Origin, Scope, Session, content_hash
 from foreword.providers import EmbedderSettings, Purpose, open_embedder
 from foreword.recall import Hit, RecallSettings, bag, recall, understand
-from foreword.recall.fusion import widened
+from foreword.recall.fusion import Recipe, widened
 from foreword.recall.themes import common_to
 from foreword.store import Draft, SqliteStore
 
@@ -184,14 +184,15 @@ def test_scores_never_rise_from_one_place_to_the_next(history: History, count: i
     points=st.lists(st.floats(0, 5, width=32), max_size=9)
     | st.lists(st.floats(0, 5, width=32), min_size=13, max_size=40),
     sessions=st.lists(st.integers(-1, 6), min_size=40, max_size=40),
+    kindred=st.dictionaries(st.integers(0, 6), st.floats(0, 1, width=32)),
     limit=st.integers(11, 50),
 )
 def test_whoever_looks_further_finds_everything_once_and_no_score_rises(
-    points: list[float], sessions: list[int], limit: int
+    points: list[float], sessions: list[int], kindred: dict[int, float], limit: int
 ) -> None:
     points.sort(reverse=True)
     sessions = sessions[: len(points)]
-    order, scores = widened(np.arange(len(points)), points, sessions, 10, limit)
+    order, scores = widened(np.arange(len(points)), points, sessions, Recipe(), limit, kindred)
     assert len(order) == len(set(order.tolist())) == len(scores) == min(len(points), limit)
     assert order[:10].tolist() == list(range(min(10, len(points))))
     assert scores == sorted(scores, reverse=True)
@@ -199,7 +200,7 @@ def test_whoever_looks_further_finds_everything_once_and_no_score_rises(
 
 def test_what_belongs_to_no_conversation_stands_for_itself_alone() -> None:
     sessions = [0] * 10 + [-1, 1, -1, 1]
-    order, _ = widened(np.arange(14), [1.0] * 10 + [0.5, 0.45, 0.4, 0.3], sessions, 10, 14)
+    order, _ = widened(np.arange(14), [1.0] * 10 + [0.5, 0.45, 0.4, 0.3], sessions, Recipe(), 14, {})
     assert order[10:].tolist() == [11, 10, 12, 13]
 
 

@@ -29,7 +29,7 @@ _COMPANY = 3
 # How many deviations above the background what is common stands, for most asks.
 _USUALLY_COMMON = 4.3
 # How the first of those behind the best few is told beside the last of them.
-_BEHIND = 0.99
+BEHIND = 0.99
 # Without one memory the background's deviation is smaller, but never by more than this: it is known of parts of
 # memories, and one memory may have many.
 _LEAST_DEVIATION = 0.5
@@ -57,6 +57,8 @@ class Recipe:
     half_length: float = 8.0
     # So many places go to the best memories; behind them conversations come first that have not been heard yet.
     narrow: int = 10
+    # What such a conversation gains there by being one with the first conversation in what it is about.
+    kindred: float = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,9 @@ class Hit:
 # so there are few of them, and of numpy's functions those that are not written in Python (`take` rather than an index).
 
 
-def rank(field: Field, recipe: Recipe, *, limit: int) -> list[Hit]:
+def rank(field: Field, recipe: Recipe, *, limit: int, kindred: Mapping[int, float] | None = None) -> list[Hit]:
+    """The best, best first. `kindred` tells of conversations how like they are to the first ones; it counts where one
+    looks deeper than those."""
     facts = field.facts
     words = _normalised(field.words)
     length = facts.length.astype(np.float32)
@@ -129,12 +133,13 @@ def rank(field: Field, recipe: Recipe, *, limit: int) -> list[Hit]:
     if dated is not None:
         score += recipe.dated * (dated == 1.0) * base
     # Equals stay as they are, by slot.
-    order = (-score).argsort(kind="stable")[: max(limit, recipe.weighed)]
+    order = (-score).argsort(kind="stable")
     if limit <= recipe.narrow:
-        order, points = _placed(field, order, score, recipe, limit)
+        order, points = _placed(field, order[: max(limit, recipe.weighed)], score, recipe, limit)
     else:
+        order = _with_kindred(order, facts.session, max(limit, recipe.weighed), kindred or {})
         order, points = _placed(field, order, score, recipe, len(order))
-        order, points = widened(order, points, facts.session.take(order).tolist(), recipe.narrow, limit)
+        order, points = widened(order, points, facts.session.take(order).tolist(), recipe, limit, kindred or {})
     best = base.take(order)
     lead = np.maximum(best - behind, 0) / (float(np.maximum.reduce(base)) or 1.0)
     columns = (
@@ -143,6 +148,19 @@ def rank(field: Field, recipe: Recipe, *, limit: int) -> list[Hit]:
         _telling(field, None if dated is None else dated.take(order)),
     )
     return _explained(field, order, points, columns, by_whom.take(order), before.take(order), after.take(order))
+
+
+def _with_kindred(
+    order: NDArray[np.intp], session: NDArray[np.int32], limit: int, kindred: Mapping[int, float]
+) -> NDArray[np.intp]:
+    """The first `limit`, and behind them the best memory of each kindred conversation of which none is among them."""
+    first, rest = order[:limit], order[limit:]
+    missing = {one for one, share in kindred.items() if share > 0}.difference(session.take(first).tolist())
+    best: dict[int, int] = {}
+    for place, one in zip(rest.tolist(), session.take(rest).tolist(), strict=True):
+        if one in missing:
+            best.setdefault(one, place)
+    return np.concatenate((first, np.array(list(best.values()), np.intp)))
 
 
 def _placed(
@@ -180,22 +198,30 @@ def _placed(
 
 
 def widened(
-    order: NDArray[np.intp], points: Sequence[float], sessions: Sequence[int], narrow: int, limit: int
+    order: NDArray[np.intp],
+    points: Sequence[float],
+    sessions: Sequence[int],
+    recipe: Recipe,
+    limit: int,
+    kindred: Mapping[int, float],
 ) -> tuple[NDArray[np.intp], list[float]]:
     """The first few as they are. Who looks further wants to know where else it was spoken of: the first memory of each
-    conversation that was not heard yet counts as much as its best two together, as one alone may be there by chance.
-    Scores never rise from one place to the next. Which two those are depends on how far one looks."""
+    conversation that was not heard yet counts as much as its best two together, as one alone may be there by chance,
+    and gains by how `kindred` that conversation is with those that were. Scores never rise from one place to the next.
+    Which two those are depends on how far one looks."""
+    narrow = recipe.narrow
     best: dict[int, list[float]] = {}
     for session, point in zip(sessions, points, strict=True):
         best.setdefault(session, []).append(point)
     heard = {-1, *sessions[:narrow]}
     worth = []
     for session, point in zip(sessions[narrow:], points[narrow:], strict=True):
-        worth.append(point if session in heard else sum(best[session][:2]))
+        gain = recipe.kindred * points[0] * kindred.get(session, 0.0)
+        worth.append(point if session in heard else sum(best[session][:2]) + gain)
         heard.add(session)
     behind = sorted(range(len(worth)), key=lambda place: -worth[place])[: limit - narrow]
     # In the scale of those before them, and a little less.
-    scale = min(1.0, _BEHIND * points[narrow - 1] / worth[behind[0]]) if behind and worth[behind[0]] > 0 else 1.0
+    scale = min(1.0, BEHIND * points[narrow - 1] / worth[behind[0]]) if behind and worth[behind[0]] > 0 else 1.0
     places = [*range(min(narrow, len(order))), *(narrow + place for place in behind)]
     return order.take(places), [*points[:narrow], *(worth[place] * scale for place in behind)]
 

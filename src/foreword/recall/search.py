@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foreword.recall.dates import Span, spoken_of
-from foreword.recall.fusion import Field, Hit, Recipe, beginnings, rank
+from foreword.recall.fusion import BEHIND, Field, Hit, Recipe, beginnings, rank
 from foreword.recall.kin import NO_KIN, SAME, kin_of
 from foreword.recall.themes import common_to
 from foreword.recall.words import PLAIN_WEIGHT, Term, ask_terms, asks_what_you_said, other_relatives
@@ -69,6 +69,9 @@ _KIN_POOL = 64
 _NEAR_BEST = 0.5
 _SAMPLED = 16
 _VECTOR_POOL = 48
+# The first conversations tell what else is of the matter: what lies in their direction, and more so than most.
+_LEADING = 2
+_ALIKE = 0.3
 
 
 def understand(text: str, *, now: float) -> Query:
@@ -98,12 +101,28 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
     if not len(pool):
         return []
     slots = _distinct(np.concatenate((pool, view.neighbours(pool))))
+    recipe, limit = Recipe(), limit or settings.candidates
+    found = _field(query, words, slots, view, mean, deviation)
+    first = rank(found, recipe, limit=min(limit, recipe.narrow))
+    if limit <= recipe.narrow:
+        return first
+    kindred, beyond = _kindred(first, found, query.model, view)
+    if len(beyond):
+        found = _field(query, words, _distinct(np.concatenate((slots, beyond))), view, mean, deviation)
+    # What else is looked at may lend to its neighbours, but the first stay who they are, however deep one looks.
+    known = {hit.row for hit in first}
+    deeper = [hit for hit in rank(found, recipe, limit=limit, kindred=kindred) if hit.row not in known]
+    scale = min(1.0, BEHIND * first[-1].score / deeper[0].score) if deeper and deeper[0].score > 0 else 1.0
+    return first + [replace(hit, score=hit.score * scale) for hit in deeper][: limit - len(first)]
+
+
+def _field(query: Query, words: _Words, slots: Slots, view: View, mean: float, deviation: float) -> Field:
     similarity = (
         view.similarity(query.vector, slots, model=query.model)
         if query.vector is not None
         else np.zeros(len(slots), np.float32)
     )
-    found = Field(
+    return Field(
         slots=slots,
         facts=view.facts(slots),
         words=words.scores.take(slots),
@@ -126,7 +145,26 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
         in_scope=view.size + _UNSEEN,
         few=max(0.0, 1 - math.log(view.size + 1) / math.log(_MANY)),
     )
-    return rank(found, Recipe(), limit=limit or settings.candidates)
+
+
+def _kindred(first: Sequence[Hit], found: Field, model: str, view: View) -> tuple[dict[int, float], Slots]:
+    """How like each conversation is to the first that were found, by how near the best of all those come; and what was
+    said in the direction of these, whatever its words. What somebody lives through is spoken of more than once."""
+    session_of = dict(zip(found.facts.row.tolist(), found.facts.session.tolist(), strict=True))
+    leading: dict[int, float] = {}
+    for hit in first:
+        if (session := session_of[hit.row]) >= 0 and len(leading) < _LEADING:
+            leading.setdefault(session, hit.score / (first[0].score or 1.0))
+    middles = view.middles(list(leading), model=model)
+    towards = [view.nearest(one, model=model, limit=_VECTOR_POOL).slots for one in middles if one.any()]
+    if not towards:
+        return {}, np.empty(0, np.int32)
+    beyond = np.concatenate(towards)
+    sessions = _distinct(np.concatenate((found.facts.session, view.facts(beyond).session)))
+    sessions = sessions[sessions >= 0]
+    alike = (view.middles(sessions.tolist(), model=model) @ middles.T - _ALIKE) / (1 - _ALIKE)
+    shares = np.maximum.reduce(alike * np.array(list(leading.values()), np.float32), axis=1).clip(0)
+    return dict(zip(sessions.tolist(), shares.tolist(), strict=True)), beyond
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,11 @@ class View(Protocol):
 
     def facts(self, slots: Slots) -> Facts: ...
 
+    def middles(self, sessions: Sequence[int], *, model: str) -> Floats:
+        """Where each of these conversations (`Facts.session`) lies, seen from the middle of everything: the mean of the
+        vectors of what persons said in it, or of all where none did, of length one. Of a long conversation some
+        memories stand for all. Zeros where it has no vector of this model."""
+
     def share_between(self, start: float, end: float) -> float:
         """About how much of it is of a time, 0..1; the end is not in it."""
 

@@ -27,6 +27,8 @@ _BACKGROUND_SAMPLE = 256
 _GROWTH = 4
 _SAMPLED = 16
 _ENOUGH_TO_TELL = 4096
+# So many memories of a conversation tell what it is about.
+_ENOUGH_OF_SESSION = 64
 _ROWS_AT_ONCE = 512
 _READ_AT_ONCE = 50_000
 _BY_PERSON = frozenset(origin.value for origin in Origin if origin.said_by_a_person)
@@ -244,10 +246,27 @@ class _Space:
         known = (first != NO_SLOT).nonzero()[0]
         if not len(known):
             return result
-        first, parts = first.take(known), self._parts.take(slots.take(known))
-        starts = np.concatenate(([0], np.cumsum(parts)[:-1]))
-        each = (first - starts).repeat(parts) + np.arange(parts.sum())
+        each, starts = self._parts_of(slots.take(known))
         result[known] = np.maximum.reduceat(self._exact(vector, each), starts)
+        return result
+
+    def _parts_of(self, slots: Slots) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+        """Where the vectors of these memories stand, all of which have some, and where those of each begin."""
+        parts = self._parts.take(slots)
+        starts = np.concatenate(([0], np.cumsum(parts)[:-1]))
+        return (self._first.take(slots) - starts).repeat(parts) + np.arange(parts.sum()), starts
+
+    def middles(self, slots: Slots, groups: NDArray[np.intp], count: int) -> Floats:
+        """The mean vector of each of `count` groups of memories; `groups` ascend and tell of which each is."""
+        result = np.zeros((count, self.dims), np.float32)
+        known = self._first.take(slots) != NO_SLOT
+        slots, groups = slots[known], groups[known]
+        if len(slots):
+            each, _ = self._parts_of(slots)
+            of = groups.repeat(self._parts.take(slots))
+            begins = np.append(True, of[1:] != of[:-1]).nonzero()[0]
+            sums = np.add.reduceat(self._unpacked(each), begins, axis=0)
+            result[of[begins]] = sums / np.diff(begins, append=len(of))[:, None]
         return result
 
     def _exact(self, vector: Floats, places: NDArray[np.integer]) -> Floats:
@@ -542,6 +561,37 @@ class IndexView:
             before=self._seen(index._before.values.take(slots)),
             after=self._seen(index._after.values.take(slots)),
         )
+
+    def middles(self, sessions: Sequence[int], *, model: str) -> Floats:
+        space = self._index.space(model, self.connection)
+        if space is None:
+            return np.zeros((len(sessions), 1), np.float32)
+        slots, groups = self._told_in(np.asarray(sessions, np.int32))
+        found = space.middles(slots, groups, len(sessions))
+        there = np.logical_or.reduce(found != 0, axis=1)
+        seen = self._seen_in(space, model)
+        found[there] -= np.add.reduce(seen.sample, axis=0) / max(len(seen.sample), 1)
+        lengths = np.sqrt(np.einsum("ij,ij->i", found, found))
+        lengths[lengths == 0] = 1
+        return np.asarray(found / lengths[:, None], np.float32)
+
+    def _told_in(self, sessions: NDArray[np.int32]) -> tuple[Slots, NDArray[np.intp]]:
+        """What tells what these conversations are about, one after the other, and of which each is: what persons said
+        in them, or everything where none did; of a long one every so-and-so-manieth."""
+        index = self._index
+        of = index._session.values[: self.span]
+        slots = (np.isin(of, sessions) & self._mask).nonzero()[0].astype(np.int32)
+        order = sessions.argsort(kind="stable")
+        groups = order.take(sessions.take(order).searchsorted(of.take(slots)))
+        said = index._by_person.values.take(slots)
+        said |= np.bincount(groups, said, len(sessions)).take(groups) == 0
+        slots, groups = slots[said], groups[said]
+        order = groups.argsort(kind="stable")
+        slots, groups = slots.take(order), groups.take(order)
+        many = np.bincount(groups, minlength=len(sessions))
+        place = np.arange(len(slots)) - (many.cumsum() - many).take(groups)
+        told = place % (1 + (many - 1) // _ENOUGH_OF_SESSION).take(groups) == 0
+        return slots[told], groups[told]
 
     def share_between(self, start: float, end: float) -> float:
         # Of many, some thousand tell: of those that are seen here, whatever else there is.
