@@ -44,6 +44,7 @@ from foreword.store import (
 )
 from foreword.store import connection as store_connection
 from foreword.store import index as store_index
+from foreword.store.contract import LYING_NOWHERE
 from foreword.store.migrations import APPLICATION_ID
 
 OWNER = Scope(agent="ada")
@@ -230,6 +231,44 @@ def test_what_others_recorded_does_not_change_what_share_is_of_a_time(store: Sto
             assert view.share_between(1.0, 2.0) == share
 
 
+def expected_middles(said: Sequence[tuple[str, np.ndarray]]) -> list[np.ndarray]:
+    """For each of what was said, as (session, vector): where its conversation lies."""
+    centre = sum(vector for _, vector in said) / (len(said) + LYING_NOWHERE)
+    means = [np.mean([vector for other, vector in said if other == session], axis=0) - centre for session, _ in said]
+    return [mean / np.linalg.norm(mean) for mean in means]
+
+
+def test_a_conversation_is_about_what_persons_said_in_it(store: Store) -> None:
+    store.add(
+        [
+            draft("Where do I buy strings?", vectors=unit(1)),
+            draft("At the market.", vectors=unit(0, 1), origin=Origin.AGENT),
+            draft("And paper?", vectors=[unit(1), unit(0, 0, 1)]),
+            draft("Not known yet."),
+        ],
+        TALK,
+    )
+    store.add([draft("Done.", vectors=unit(0, 1), origin=Origin.AGENT)], Session("of an agent", "ada"))
+    store.add([draft("alone", vectors=unit(0, 0, 0, 1)), draft("as well", vectors=unit(0, 0, 0, 0, 1))], None)
+    store.add([draft("nothing")], Session("without a vector", "ada"))
+    with store.view(OWNER) as view:
+        slots = view.slots([1, 2, 5, 6, 7, 8])
+        middles = view.middles(slots, model=MODEL)
+        assert np.linalg.norm(middles, axis=1) == pytest.approx([1, 1, 1, 1, 1, 0], abs=1e-5)
+        assert np.array_equal(middles[0], middles[1]), "what the agent said of it does not tell"
+        towards = middles @ np.array([unit(1), unit(0, 1), unit(0, 0, 0, 1), unit(0, 0, 0, 0, 1)]).T
+        assert towards.argmax(axis=1).tolist()[:5] == [0, 0, 1, 2, 3]
+        assert not view.middles(slots, model=OTHER_MODEL).any()
+
+
+def test_a_long_conversation_is_told_by_some_of_what_was_said(store: Store) -> None:
+    store.add([draft(f"{number}", vectors=unit(1, number / 1000)) for number in range(1000)], TALK)
+    store.add([draft("elsewhere", vectors=unit(0, 0, 1))], Session("elsewhere", "ada"))
+    with store.view(OWNER) as view:
+        [middle] = view.middles(view.slots([500]), model=MODEL)
+        assert middle @ unit(1, 0.5) > 0.95
+
+
 @pytest.mark.parametrize("audience", AUDIENCES, ids=lambda audience: audience.label)
 def test_no_question_to_a_store_reaches_beyond_its_scope(store: Store, audience: Audience) -> None:
     world: list[Memory] = []
@@ -266,6 +305,9 @@ def test_no_question_to_a_store_reaches_beyond_its_scope(store: Store, audience:
             assert facts.row.tolist() == rows
             early = [memory.at for memory in seen if memory.at < 1040.0]
             assert view.share_between(1000.0, 1040.0) == pytest.approx(len(early) / max(len(seen), 1))
+            middles = expected_middles([(memory.session, vectors[memory.row - world[0].row]) for memory in seen])
+            found = view.middles(common.slots, model=MODEL)
+            assert np.allclose(found, np.reshape(middles, found.shape), atol=0.03)
             assert view.slots([*(memory.row for memory in world), 0, 10**18]).tolist() == common.slots.tolist()
             assert common.lengths.tolist() == facts.length.tolist() == [lengths[row] for row in rows]
             assert not len(unseen.slots)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from foreword import Foreword
 from foreword.errors import BadInput
-from foreword.model import NOT_KNOWN, Ask, Audience, Event, Memory, Origin, Scope, Session, content_hash
+from foreword.model import NOT_KNOWN, Ask, Audience, Event, Memory, Origin, Scope, Session, Signals, content_hash
 from foreword.providers import EmbedderSettings, Purpose, open_embedder
 from foreword.recall import Hit, RecallSettings, bag, recall, understand
 from foreword.recall.fusion import Recipe, widened
@@ -209,14 +209,61 @@ def test_who_looks_further_is_led_to_the_conversations_that_were_not_heard(histo
     history.say("The ferry has a captain.", session="once")
     history.say("The captain is Norwegian.", "They say that the captain sings.", session="twice")
     asked = "How full was the ferry to the island, captain?"
-    first = [text for text, _ in history.ask(asked)]
-    further = history.ask(asked, settings=RecallSettings(candidates=20))
+    first = [text for text, _ in history.ask(asked, vectors=False)]
+    further = history.ask(asked, vectors=False, settings=RecallSettings(candidates=20))
     assert [text for text, _ in further[:10]] == first
     assert all("day" in text for text in first)
     led_to = [text for text, _ in further if "day" not in text]
     # One memory alone may be there by chance.
     assert led_to == ["The captain is Norwegian.", "The ferry has a captain.", "They say that the captain sings."]
     assert all(before.score >= behind.score for (_, before), (_, behind) in pairwise(further))
+
+
+_UKULELE = (
+    "I started ukulele lessons with Rachel today.",
+    "Which strings suit a ukulele best?",
+    "My old guitar has been in its case for years.",
+)
+
+
+def tell_of_two_matters(history: History) -> None:
+    """Of bread, again and again with Rachel; and of music twice, of which once with her."""
+    for day in range(14):
+        history.say(f"Rachel tasted the sourdough of day {day}.", "The dough needs salt.", session=f"bread {day}")
+    history.say(*_UKULELE, session="lessons")
+    history.say("I need new strings for my guitar.", "A better case for my banjo, too.", session="music again")
+
+
+def test_who_looks_further_is_led_to_what_was_said_of_the_same_matter_in_other_words(history: History) -> None:
+    tell_of_two_matters(history)
+    asked = "Which lessons did I start with Rachel?"
+    further = history.ask(asked, settings=RecallSettings(candidates=20))
+    assert [text for text, _ in further[:10]] == [text for text, _ in history.ask(asked)]
+    beyond = [text for text, _ in further[10:]]
+    assert beyond[0] in ("I need new strings for my guitar.", "A better case for my banjo, too.")
+    by_words = [text for text, _ in history.ask(asked, vectors=False, settings=RecallSettings(candidates=20))]
+    assert beyond[0] not in by_words, "no word of it leads there"
+
+
+def test_what_another_may_see_leads_nowhere(history: History) -> None:
+    tell_of_two_matters(history)
+    history.say("Strings for the ukulele, again.", session="a stranger's", agent="another")
+    texts = [
+        text
+        for text, _ in history.ask("Which lessons did I start with Rachel?", settings=RecallSettings(candidates=40))
+    ]
+    assert "I need new strings for my guitar." in texts
+    assert "Strings for the ukulele, again." not in texts
+
+
+def test_two_conversations_of_one_matter_are_told_from_two_that_chance_found(history: History) -> None:
+    tell_of_two_matters(history)
+    [(_, of_two), *_] = history.ask("Which ukulele lessons did I start with Rachel?")
+    history.say("Is a ukulele easier than a guitar?", "Rachel plays the ukulele.", session="more lessons")
+    [(_, of_one), *_] = history.ask("Which ukulele lessons did I start with Rachel?")
+    assert of_one.signals.matter > 0.4 > of_two.signals.matter
+    [(_, unknown), *_] = history.ask("Which ukulele lessons did I start with Rachel?", vectors=False)
+    assert unknown.signals.matter == Signals().matter
 
 
 @pytest.mark.parametrize(

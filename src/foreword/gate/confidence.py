@@ -48,6 +48,7 @@ def features(signals: Signals) -> dict[str, float]:
         "lead": signals.lead,
         "ahead": ahead,
         "company": part * _beyond_common(signals.company),
+        "matter": signals.matter,
         "density_and_several": signals.density * several,
         "coverage_and_several": signals.coverage * several,
         # However little was asked: the reader knows small talk when it reads it.

@@ -12,6 +12,8 @@ from foreword.values import dataclass
 
 # What `ahead` and `company` are, mostly, where nothing answers the ask.
 NOT_KNOWN = -1.5
+# And `matter` between what it mostly is there and where something does: with one conversation there is nothing to tell.
+MATTER_NOT_KNOWN = 0.25
 # Terms that single a memory out this many times over leave nothing to chance.
 _MUCH_INFORMATION = 3.0
 
@@ -43,6 +45,8 @@ class Signals:
     dated         in the time the ask speaks of 1, towards 0.5 the more of all memories are of that time; 0.5 after it,
                   0 before; 0.5 for all when it speaks of none, or of now without looking back
     few           how few memories are in scope: 1 for none, 0 from about five hundred on; chance finds less among few
+    matter        how far the first two conversations found are about one matter, 0..1: chance finds this in one and
+                  that in another
     another       1 when it tells of another person than the ask names: of a brother where a sister is asked about, or
                   of who said it
     reading       how well its words answer the ask when both are read together, 0..1; 0 when it was not read
@@ -65,6 +69,7 @@ class Signals:
     brevity: float = 0.0
     dated: float = 0.5
     few: float = 0.0
+    matter: float = MATTER_NOT_KNOWN
     another: float = 0.0
     reading: float = 0.0
 
@@ -89,6 +94,7 @@ class Signals:
             self.brevity,
             self.dated,
             self.few,
+            self.matter,
             max(self.another, float(another)),
             reading,
         )

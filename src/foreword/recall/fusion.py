@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import compress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,9 +110,31 @@ class Hit:
 # so there are few of them, and of numpy's functions those that are not written in Python (`take` rather than an index).
 
 
-def rank(field: Field, recipe: Recipe, *, limit: int, kindred: Mapping[int, float] | None = None) -> list[Hit]:
-    """The best, best first. `kindred` tells of conversations how like they are to the first ones; it counts where one
-    looks deeper than those."""
+class Ranking(NamedTuple):
+    """The places in a field of the best, best first, and of each the points, the session, the lanes with lead and date
+    behind them, whether it is of those whose words are asked for, and where its neighbours stand."""
+
+    order: NDArray[np.intp]
+    points: Sequence[float]
+    sessions: Sequence[int]
+    columns: Sequence[NDArray[Any] | float]
+    by_whom: NDArray[np.bool_]
+    before: NDArray[np.intp]
+    after: NDArray[np.intp]
+
+    def conversations(self, most: int) -> dict[int, int]:
+        """The first conversations, each with where it is heard first; what is of none stands for itself, below -1."""
+        found: dict[int, int] = {}
+        for place, session in enumerate(self.sessions):
+            found.setdefault(session if session >= 0 else -2 - place, place)
+            if len(found) == most:
+                break
+        return found
+
+
+def rank(field: Field, recipe: Recipe, *, limit: int, kindred: Mapping[int, float] | None = None) -> Ranking:
+    """`kindred` tells of conversations how like they are to the first ones; it counts where one looks deeper than
+    those."""
     facts = field.facts
     words = _normalised(field.words)
     length = facts.length.astype(np.float32)
@@ -147,7 +169,8 @@ def rank(field: Field, recipe: Recipe, *, limit: int, kindred: Mapping[int, floa
         lead,
         _telling(field, None if dated is None else dated.take(order)),
     )
-    return _explained(field, order, points, columns, by_whom.take(order), before.take(order), after.take(order))
+    sessions = facts.session.take(order).tolist()
+    return Ranking(order, points, sessions, columns, by_whom.take(order), before.take(order), after.take(order))
 
 
 def _with_kindred(
@@ -338,17 +361,9 @@ def _company(field: Field) -> float:
     return sum(closest.values()) / len(closest)
 
 
-def _explained(
-    field: Field,
-    order: NDArray[np.intp],
-    points: Sequence[float],
-    columns: Sequence[NDArray[Any] | float],
-    by_whom: NDArray[np.bool_],
-    before: NDArray[np.intp],
-    after: NDArray[np.intp],
-) -> list[Hit]:
-    """`columns` are the lanes in the order in which they are told, lead and date; `by_whom` is whether each is of those
-    whose words are asked for."""
+def explained(field: Field, ranking: Ranking, *, matter: float) -> list[Hit]:
+    """Each with the signals that the gate judges by; `matter` is how far the first conversations are of one matter."""
+    order, points, _, columns, by_whom, before, after = ranking
     facts, rarity, terms = field.facts, field.rarity, field.terms
     beside = np.concatenate((before, after))
     # Each memory's likeness to each term, and that of its neighbours; nothing is like a missing one, at -1.
@@ -380,7 +395,7 @@ def _explained(
     ahead = _beyond_common(field, closeness, above)
     # One row for each lane and signal, for all hits at once, and all of them rounded at once.
     *lanes, lead, dated = columns
-    table = np.empty((len(columns) + 14, len(order)))
+    table = np.empty((len(columns) + 15, len(order)))
     for place, values in enumerate(
         (
             *lanes,
@@ -399,6 +414,7 @@ def _explained(
             100 / (100 + facts.length.take(order)),
             dated,
             field.few,
+            matter,
             of_another,
         )
     ):

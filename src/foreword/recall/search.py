@@ -12,8 +12,9 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from foreword.model import MATTER_NOT_KNOWN
 from foreword.recall.dates import Span, spoken_of
-from foreword.recall.fusion import BEHIND, Field, Hit, Recipe, beginnings, rank
+from foreword.recall.fusion import BEHIND, Field, Hit, Ranking, Recipe, beginnings, explained, rank
 from foreword.recall.kin import NO_KIN, SAME, kin_of
 from foreword.recall.themes import common_to
 from foreword.recall.words import PLAIN_WEIGHT, Term, ask_terms, asks_what_you_said, other_relatives
@@ -103,15 +104,18 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
     slots = _distinct(np.concatenate((pool, view.neighbours(pool))))
     recipe, limit = Recipe(), limit or settings.candidates
     found = _field(query, words, slots, view, mean, deviation)
-    first = rank(found, recipe, limit=min(limit, recipe.narrow))
+    ranking = rank(found, recipe, limit=min(limit, recipe.narrow))
+    leading = _leading(ranking, found, query, view)
+    first = explained(found, ranking, matter=leading.matter)
     if limit <= recipe.narrow:
         return first
-    kindred, beyond = _kindred(first, found, query.model, view)
+    kindred, beyond = _kindred(leading, found, query.model, view)
     if len(beyond):
         found = _field(query, words, _distinct(np.concatenate((slots, beyond))), view, mean, deviation)
     # What else is looked at may lend to its neighbours, but the first stay who they are, however deep one looks.
     known = {hit.row for hit in first}
-    deeper = [hit for hit in rank(found, recipe, limit=limit, kindred=kindred) if hit.row not in known]
+    deep = explained(found, rank(found, recipe, limit=limit, kindred=kindred), matter=leading.matter)
+    deeper = [hit for hit in deep if hit.row not in known]
     scale = min(1.0, BEHIND * first[-1].score / deeper[0].score) if deeper and deeper[0].score > 0 else 1.0
     return first + [replace(hit, score=hit.score * scale) for hit in deeper][: limit - len(first)]
 
@@ -147,24 +151,43 @@ def _field(query: Query, words: _Words, slots: Slots, view: View, mean: float, d
     )
 
 
-def _kindred(first: Sequence[Hit], found: Field, model: str, view: View) -> tuple[dict[int, float], Slots]:
-    """How like each conversation is to the first that were found, by how near the best of all those come; and what was
-    said in the direction of these, whatever its words. What somebody lives through is spoken of more than once."""
-    session_of = dict(zip(found.facts.row.tolist(), found.facts.session.tolist(), strict=True))
-    leading: dict[int, float] = {}
-    for hit in first:
-        if (session := session_of[hit.row]) >= 0 and len(leading) < _LEADING:
-            leading.setdefault(session, hit.score / (first[0].score or 1.0))
-    middles = view.middles(list(leading), model=model)
-    towards = [view.nearest(one, model=model, limit=_VECTOR_POOL).slots for one in middles if one.any()]
+@dataclass(frozen=True, slots=True)
+class _Leading:
+    """The first conversations: what each is about, and how near the best memory of all its own comes."""
+
+    middles: Floats
+    shares: Sequence[float]
+
+    @property
+    def matter(self) -> float:
+        """How far they are of one matter."""
+        if len(self.middles) < _LEADING or not self.middles.any(axis=1).all():
+            return MATTER_NOT_KNOWN
+        return max(float(self.middles[0] @ self.middles[1]), 0.0)
+
+
+def _leading(ranking: Ranking, found: Field, query: Query, view: View) -> _Leading:
+    if query.vector is None:
+        return _Leading(np.zeros((0, 1), np.float32), ())
+    places = list(ranking.conversations(_LEADING).values())
+    slots = found.slots.take(ranking.order.take(places))
+    best = ranking.points[0] or 1.0
+    return _Leading(view.middles(slots, model=query.model), [ranking.points[place] / best for place in places])
+
+
+def _kindred(leading: _Leading, found: Field, model: str, view: View) -> tuple[dict[int, float], Slots]:
+    """By session, how like it is to the leading ones in what it is about; and what was said in their direction,
+    whatever its words: what somebody lives through is spoken of more than once."""
+    towards = [view.nearest(one, model=model, limit=_VECTOR_POOL).slots for one in leading.middles if one.any()]
     if not towards:
         return {}, np.empty(0, np.int32)
     beyond = np.concatenate(towards)
-    sessions = _distinct(np.concatenate((found.facts.session, view.facts(beyond).session)))
-    sessions = sessions[sessions >= 0]
-    alike = (view.middles(sessions.tolist(), model=model) @ middles.T - _ALIKE) / (1 - _ALIKE)
-    shares = np.maximum.reduce(alike * np.array(list(leading.values()), np.float32), axis=1).clip(0)
-    return dict(zip(sessions.tolist(), shares.tolist(), strict=True)), beyond
+    slots = np.concatenate((found.slots, beyond))
+    one_of = dict(zip(view.facts(slots).session.tolist(), slots.tolist(), strict=True))
+    one_of.pop(-1, None)
+    middles = view.middles(np.array(list(one_of.values()), np.int32), model=model)
+    alike = (middles @ leading.middles.T - _ALIKE) / (1 - _ALIKE) * np.array(leading.shares, np.float32)
+    return dict(zip(one_of, np.maximum.reduce(alike, axis=1).clip(0).tolist(), strict=True)), beyond
 
 
 @dataclass(frozen=True, slots=True)

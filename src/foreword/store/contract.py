@@ -20,6 +20,11 @@ from foreword.values import dataclass
 Slots = NDArray[np.int32]
 Floats = NDArray[np.float32]
 Words = Sequence[int] | NDArray[np.uint32]
+# A store of a few memories does not know where the middle of everything lies: it counts as if it also held this many
+# that lie nowhere.
+LYING_NOWHERE = 32
+# So many memories of a conversation tell what it is about.
+ENOUGH_OF_SESSION = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +110,11 @@ class View(Protocol):
 
     def facts(self, slots: Slots) -> Facts: ...
 
-    def middles(self, sessions: Sequence[int], *, model: str) -> Floats:
-        """Where each of these conversations (`Facts.session`) lies, seen from the middle of everything: the mean of the
-        vectors of what persons said in it, or of all where none did, of length one. Of a long conversation some
-        memories stand for all. Zeros where it has no vector of this model."""
+    def middles(self, slots: Slots, *, model: str) -> Floats:
+        """What the conversation of each of these memories is about, as the direction in which it lies from the middle
+        of everything: the mean of the vectors of what persons said in it, or of all where none did, of length one. Of a
+        long conversation every so-and-so-manieth memory stands for all (ENOUGH_OF_SESSION to twice as many); one that
+        is of none stands for itself. Zeros where there is no vector of this model."""
 
     def share_between(self, start: float, end: float) -> float:
         """About how much of it is of a time, 0..1; the end is not in it."""

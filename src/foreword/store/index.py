@@ -15,7 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foreword.model import Audience, Origin, Scope
-from foreword.store.contract import Facts, Floats, Nearest, Postings, Slots, Words
+from foreword.store.contract import (
+    ENOUGH_OF_SESSION,
+    LYING_NOWHERE,
+    Facts,
+    Floats,
+    Nearest,
+    Postings,
+    Slots,
+    Words,
+)
 from foreword.values import dataclass
 
 NO_SLOT = -1
@@ -27,8 +36,6 @@ _BACKGROUND_SAMPLE = 256
 _GROWTH = 4
 _SAMPLED = 16
 _ENOUGH_TO_TELL = 4096
-# So many memories of a conversation tell what it is about.
-_ENOUGH_OF_SESSION = 64
 _ROWS_AT_ONCE = 512
 _READ_AT_ONCE = 50_000
 _BY_PERSON = frozenset(origin.value for origin in Origin if origin.said_by_a_person)
@@ -256,18 +263,15 @@ class _Space:
         starts = np.concatenate(([0], np.cumsum(parts)[:-1]))
         return (self._first.take(slots) - starts).repeat(parts) + np.arange(parts.sum()), starts
 
-    def middles(self, slots: Slots, groups: NDArray[np.intp], count: int) -> Floats:
-        """The mean vector of each of `count` groups of memories; `groups` ascend and tell of which each is."""
-        result = np.zeros((count, self.dims), np.float32)
-        known = self._first.take(slots) != NO_SLOT
-        slots, groups = slots[known], groups[known]
-        if len(slots):
-            each, _ = self._parts_of(slots)
-            of = groups.repeat(self._parts.take(slots))
-            begins = np.append(True, of[1:] != of[:-1]).nonzero()[0]
-            sums = np.add.reduceat(self._unpacked(each), begins, axis=0)
-            result[of[begins]] = sums / np.diff(begins, append=len(of))[:, None]
-        return result
+    def middle(self, slots: Slots) -> Floats:
+        """The mean of all vectors of these memories; zeros where there is none."""
+        slots = slots[self._first.take(slots) != NO_SLOT]
+        if not len(slots):
+            return np.zeros(self.dims, np.float32)
+        each, _ = self._parts_of(slots)
+        return np.asarray(
+            self._scales.values.take(each) @ self._values.values.take(each, axis=0) / len(each), np.float32
+        )
 
     def _exact(self, vector: Floats, places: NDArray[np.integer]) -> Floats:
         values = self._values.values.take(places, axis=0).astype(np.float32)
@@ -562,36 +566,25 @@ class IndexView:
             after=self._seen(index._after.values.take(slots)),
         )
 
-    def middles(self, sessions: Sequence[int], *, model: str) -> Floats:
+    def middles(self, slots: Slots, *, model: str) -> Floats:
         space = self._index.space(model, self.connection)
-        if space is None:
-            return np.zeros((len(sessions), 1), np.float32)
-        slots, groups = self._told_in(np.asarray(sessions, np.int32))
-        found = space.middles(slots, groups, len(sessions))
-        there = np.logical_or.reduce(found != 0, axis=1)
-        seen = self._seen_in(space, model)
-        found[there] -= np.add.reduce(seen.sample, axis=0) / max(len(seen.sample), 1)
+        if space is None or not len(slots):
+            return np.zeros((len(slots), 1), np.float32)
+        found = np.array([space.middle(self._told_beside(slot)) for slot in slots.tolist()])
+        sample = self._seen_in(space, model).sample
+        found[found.any(axis=1)] -= np.add.reduce(sample, axis=0) / (len(sample) + LYING_NOWHERE)
         lengths = np.sqrt(np.einsum("ij,ij->i", found, found))
-        lengths[lengths == 0] = 1
-        return np.asarray(found / lengths[:, None], np.float32)
+        return np.asarray(found / np.where(lengths, lengths, 1)[:, None], np.float32)
 
-    def _told_in(self, sessions: NDArray[np.int32]) -> tuple[Slots, NDArray[np.intp]]:
-        """What tells what these conversations are about, one after the other, and of which each is: what persons said
-        in them, or everything where none did; of a long one every so-and-so-manieth."""
-        index = self._index
-        of = index._session.values[: self.span]
-        slots = (np.isin(of, sessions) & self._mask).nonzero()[0].astype(np.int32)
-        order = sessions.argsort(kind="stable")
-        groups = order.take(sessions.take(order).searchsorted(of.take(slots)))
-        said = index._by_person.values.take(slots)
-        said |= np.bincount(groups, said, len(sessions)).take(groups) == 0
-        slots, groups = slots[said], groups[said]
-        order = groups.argsort(kind="stable")
-        slots, groups = slots.take(order), groups.take(order)
-        many = np.bincount(groups, minlength=len(sessions))
-        place = np.arange(len(slots)) - (many.cumsum() - many).take(groups)
-        told = place % (1 + (many - 1) // _ENOUGH_OF_SESSION).take(groups) == 0
-        return slots[told], groups[told]
+    def _told_beside(self, slot: int) -> Slots:
+        """What tells what the conversation of a memory is about: what persons said in it, or all where none did."""
+        of = self._index._session.values[: self.span]
+        if of[slot] < 0:
+            return np.array([slot], np.int32)
+        slots = ((of == of[slot]) & self._mask).nonzero()[0]
+        said = slots[self._index._by_person.values.take(slots)]
+        slots = said if len(said) else slots
+        return np.asarray(slots[:: max(1, len(slots) // ENOUGH_OF_SESSION)], np.int32)
 
     def share_between(self, start: float, end: float) -> float:
         # Of many, some thousand tell: of those that are seen here, whatever else there is.
