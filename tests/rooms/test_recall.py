@@ -256,10 +256,11 @@ def test_what_another_may_see_leads_nowhere(history: History) -> None:
     assert "Strings for the ukulele, again." not in texts
 
 
-def test_two_conversations_of_one_matter_are_told_from_two_that_chance_found(history: History) -> None:
+def test_conversations_of_one_matter_are_told_from_those_that_chance_found(history: History) -> None:
     tell_of_two_matters(history)
     [(_, of_two), *_] = history.ask("Which ukulele lessons did I start with Rachel?")
     history.say("Is a ukulele easier than a guitar?", "Rachel plays the ukulele.", session="more lessons")
+    history.say("My next lesson with Rachel is on Monday.", "I left the ukulele there.", session="a third time")
     [(_, of_one), *_] = history.ask("Which ukulele lessons did I start with Rachel?")
     assert of_one.signals.matter > 0.4 > of_two.signals.matter
     [(_, unknown), *_] = history.ask("Which ukulele lessons did I start with Rachel?", vectors=False)

@@ -14,7 +14,7 @@ from operator import mul
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from foreword.model import Signals
+from foreword.model import MATTER_NOT_KNOWN, Signals
 
 # Further than this below what is common is as far as can be; and this much above it says all that it can say: that the
 # matter was spoken of, not which memory answers.
@@ -23,6 +23,8 @@ _AS_COMMON = _FAR_BELOW / (_FAR_BELOW + _WELL_ABOVE)
 # Fewer words in common than this are about the ask only when they are this share of it.
 _WORDS_IN_COMMON = 3
 _SHARE_IN_COMMON = 0.4
+# In a store that is `few` by half or more nothing has been spoken of twice yet.
+_SELDOM_TWICE = 2.0
 # What is left of the confidence in a memory that tells of another person than the one asked about.
 OF_ANOTHER = 0.3
 
@@ -34,6 +36,8 @@ def features(signals: Signals) -> dict[str, float]:
     asked = signals.much_asked
     # What is there for its neighbours alone has no part in what they hold, and is not what was spoken of.
     part = float(signals.kin > 0 or signals.similarity > 0)
+    # Among few, what was spoken of once may be all there is.
+    untold = min(_SELDOM_TWICE * signals.few, 1.0)
     ahead = _beyond_common(signals.ahead)
     if ahead > _AS_COMMON:
         # Among few, what is of another matter is not ahead: it is only the one thing that comes near.
@@ -48,7 +52,7 @@ def features(signals: Signals) -> dict[str, float]:
         "lead": signals.lead,
         "ahead": ahead,
         "company": part * _beyond_common(signals.company),
-        "matter": signals.matter,
+        "matter": signals.matter + untold * (MATTER_NOT_KNOWN - signals.matter),
         "density_and_several": signals.density * several,
         "coverage_and_several": signals.coverage * several,
         # However little was asked: the reader knows small talk when it reads it.

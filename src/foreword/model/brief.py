@@ -45,8 +45,8 @@ class Signals:
     dated         in the time the ask speaks of 1, towards 0.5 the more of all memories are of that time; 0.5 after it,
                   0 before; 0.5 for all when it speaks of none, or of now without looking back
     few           how few memories are in scope: 1 for none, 0 from about five hundred on; chance finds less among few
-    matter        how far the first two conversations found are about one matter, 0..1: chance finds this in one and
-                  that in another
+    matter        how far the next two conversations found are of one matter with the first, 0..1: chance finds this in
+                  one and that in another
     another       1 when it tells of another person than the ask names: of a brother where a sister is asked about, or
                   of who said it
     reading       how well its words answer the ask when both are read together, 0..1; 0 when it was not read

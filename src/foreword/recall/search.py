@@ -71,7 +71,7 @@ _NEAR_BEST = 0.5
 _SAMPLED = 16
 _VECTOR_POOL = 48
 # The first conversations tell what else is of the matter: what lies in their direction, and more so than most.
-_LEADING = 2
+_LEADING = 3
 _ALIKE = 0.3
 
 
@@ -160,10 +160,10 @@ class _Leading:
 
     @property
     def matter(self) -> float:
-        """How far they are of one matter."""
-        if len(self.middles) < _LEADING or not self.middles.any(axis=1).all():
+        """How far they are of one matter: how like the first is to the others."""
+        if len(self.middles) < 2 or not self.middles.any(axis=1).all():
             return MATTER_NOT_KNOWN
-        return max(float(self.middles[0] @ self.middles[1]), 0.0)
+        return max(float(np.add.reduce(self.middles[1:] @ self.middles[0])) / (len(self.middles) - 1), 0.0)
 
 
 def _leading(ranking: Ranking, found: Field, query: Query, view: View) -> _Leading:
