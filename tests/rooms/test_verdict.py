@@ -37,6 +37,7 @@ def signals_of(strength: float) -> Signals:
         similarity=8 * strength,
         ahead=8 * strength - 4,
         company=8 * strength - 4,
+        matter=strength,
         names=strength,
         dated=strength,
     )
@@ -190,6 +191,23 @@ def test_reasons_say_what_is_missing() -> None:
     assert "50%" in one.reason
     assert "not the names in it" in one.reason
     assert "of another time" in one.reason
+
+
+def test_reasons_say_when_chance_found_the_conversations() -> None:
+    words_alone = Signals(coverage=0.8, kin=0.8, names=1.0, matter=0.0)
+    told = "of other matters"
+    assert told in judge(candidates_of(words_alone), S4).judged[0].reason
+    assert told not in judge(candidates_of(replace(words_alone, matter=0.5)), S4).judged[0].reason
+    assert told not in judge(candidates_of(replace(words_alone, few=0.5)), S4).judged[0].reason
+
+
+def test_what_stands_among_conversations_of_its_own_matter_is_surer() -> None:
+    one = sure_of(0.5)
+    assert confidence(replace(one, matter=1.0)) > 0.7
+    assert confidence(replace(one, matter=0.0)) < 0.4
+    # Where there are few memories nothing was spoken of twice yet, and nothing can be told by it.
+    few = replace(one, few=0.6)
+    assert confidence(replace(few, matter=1.0)) == confidence(replace(few, matter=0.0))
 
 
 def test_what_tells_of_another_person_is_not_given_and_the_reason_says_so() -> None:

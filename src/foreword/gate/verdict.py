@@ -16,6 +16,7 @@ LOWEST_FLOOR = 0.4
 _HOLDS_MUCH, _READS_BADLY = 0.5, 0.25
 # Words of like meaning are mentioned when they add this share of the ask.
 _WORTH_TELLING = 0.1
+_OF_OTHER_MATTERS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,8 @@ def _why(candidate: Candidate, sure: float, bar: float, policy: GatePolicy) -> s
     # A memory that was not read has 0.
     if signals.coverage >= _HOLDS_MUCH and 0 < signals.reading < _READS_BADLY:
         held += ", but does not read like an answer"
+    elif signals.coverage >= _HOLDS_MUCH and signals.matter < _OF_OTHER_MATTERS and not signals.few:
+        held += ", but the next conversations found are of other matters"
     bar_name = "the floor" if bar == policy.floor else "its share of the best"
     if candidate.link:
         held = f"{held}, {_way(candidate)}"
