@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from foreword.errors import ModelDamaged
 from foreword.gate import GatePolicy, worth_reading
 from foreword.model import Memory, Signals
-from foreword.recall import Hit, can_read, densest, excerpt, read, tells_of_self
+from foreword.recall import Hit, can_read, densest, excerpt, of_another_person, read
 
 # What answers stands among the first few, and each takes a good part of a millisecond to read.
 _OF_A_TURN = 2
@@ -28,7 +28,7 @@ def signals_of(
         return []
     breaths = [densest(memory.text, hit.weights) for hit, memory in found]
     unread = [
-        hit.signals.of_text(round(one.share, 4), another=hit.by_other and tells_of_self(memory.text))
+        hit.signals.of_text(round(one.share, 4), another=of_another_person(memory.text, ask, by_other=hit.by_other))
         for (hit, memory), one in zip(found, breaths, strict=True)
     ]
     if not can_read(ask):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from foreword.model import Memory
 from foreword.recall import bag
-from foreword.recall.words import MAX_INDEXED_CHARS, ask_terms, asks_what_you_said, tells_of_self, word_hash
+from foreword.recall.words import MAX_INDEXED_CHARS, ask_terms, asks_what_you_said, of_another_person, word_hash
 
 
 def terms(text: str, limit: int = 48) -> list[str]:
@@ -109,11 +109,50 @@ def test_a_file_or_a_name_that_is_asked_about_counts_in_full(asked: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "of_self"),
-    [("I ran on Sunday.", True), ("you told me so", False), ("She moved to Oslo.", False), ("Our cat is ill", True)],
+    ("text", "ask", "another"),
+    [
+        ("I ran on Sunday.", "When did Cara run?", True),
+        ("I ran on Sunday.", "Which race did I run with Cara?", False),
+        ("you told me so", "When did Cara run?", False),
+        ("She moved to the US in May.", "When did Cara move to the US?", False),
+        ("The gold mine of World War I", "Did Cara see the mine?", False),
+        ("Our cat is ill", "Which animal does Cara have?", True),
+    ],
 )
-def test_who_tells_of_themselves_is_told_from_who_speaks_to_somebody(text: str, of_self: bool) -> None:
-    assert tells_of_self(text) is of_self
+def test_who_tells_of_themselves_tells_of_another_than_the_ask(text: str, ask: str, another: bool) -> None:
+    assert of_another_person(text, ask, by_other=True) is another
+    assert not of_another_person(text, ask, by_other=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "ask"),
+    [
+        ("My wife's ring size is 52.", "What is my husband's ring size?"),
+        ("My sister Ana is allergic to walnuts.", "What is my little brother allergic to?"),
+        ("My mother-in-law's birthday is in June.", "When is my mother's birthday?"),
+        ("My mom's birthday is in May.", "When is my mother-in-law's birthday?"),
+    ],
+)
+def test_what_tells_of_one_relative_does_not_tell_of_another(text: str, ask: str) -> None:
+    assert of_another_person(text, ask, by_other=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "ask"),
+    [
+        ("My Mum's birthday is in May.", "When is my mother's birthday?"),
+        ("My wife and my husband sing.", "Does my husband sing?"),
+        ("Tim's recital is on May 3; his sister cannot come.", "When is my son's recital?"),
+        ("My wife says Dad comes on Monday.", "When does my father come?"),
+        ("My grandma picks Emma up on Fridays.", "Who picks up my daughter on Fridays?"),
+        ("The heating was fixed, the neighbour helped.", "Did my landlord fix the heating?"),
+        ("My brother beat the last enemy.", "How do I beat the final boss?"),
+        ("My sister lives in Oslo.", "Where is the key to the shed?"),
+        ("Mis alergias: nueces y polen.", "¿Cuáles son mis alergias?"),
+    ],
+)
+def test_what_may_tell_of_the_one_asked_about_is_not_of_another(text: str, ask: str) -> None:
+    assert not of_another_person(text, ask, by_other=False)
 
 
 def test_the_words_for_a_time_count_little() -> None:

@@ -47,7 +47,7 @@ class Signals:
     few           how few memories are in scope: 1 for none, 0 from about five hundred on; chance finds less among few
     matter        how far the next two conversations found are of one matter with the first, 0..1: chance finds this in
                   one and that in another
-    another       1 when it tells of another person than the ask names: of a brother where a sister is asked about, or
+    another       1 when it tells of another person than the ask does: of my brother where my sister is asked about, or
                   of who said it
     reading       how well its words answer the ask when both are read together, 0..1; 0 when it was not read
     """
@@ -95,7 +95,7 @@ class Signals:
             self.dated,
             self.few,
             self.matter,
-            max(self.another, float(another)),
+            float(another) or self.another,
             reading,
         )
 

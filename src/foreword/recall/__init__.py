@@ -9,7 +9,7 @@ from foreword.recall.proximity import densest
 from foreword.recall.reader import can_read, excerpt, read
 from foreword.recall.relevance import by_relevance
 from foreword.recall.search import Query, RecallSettings, recall, understand
-from foreword.recall.words import Bag, asks_the_same, bag, tells_of_self
+from foreword.recall.words import Bag, asks_the_same, bag, of_another_person
 
 __all__ = [
     "Bag",
@@ -26,6 +26,7 @@ __all__ = [
     "excerpt",
     "intent",
     "may_follow",
+    "of_another_person",
     "passages",
     "read",
     "recall",
@@ -33,6 +34,5 @@ __all__ = [
     "sketch",
     "spread",
     "tells_change",
-    "tells_of_self",
     "understand",
 ]

@@ -65,8 +65,7 @@ class Recipe:
 class Field:
     """Everything the lanes know about the memories in question, one array element each, slots ascending. A memory
     holds a term where its `likeness` to it is SAME. `said` is None where the ask names nobody who spoke;
-    `speaker` is the term that names who did. `another` tells which speak of relatives whom the ask does not name, and
-    is None where it names none. The ask is about what the agent said where it is `of_agent`; `of_span` is
+    `speaker` is the term that names who did. The ask is about what the agent said where it is `of_agent`; `of_span` is
     the share of all memories that are of the time asked about."""
 
     slots: Slots
@@ -76,7 +75,6 @@ class Field:
     kin: Floats
     said: NDArray[np.bool_] | None
     speaker: int | None
-    another: NDArray[np.bool_] | None
     similarity: Floats
     mean: float
     deviation: float
@@ -122,14 +120,12 @@ class Ranking(NamedTuple):
     before: NDArray[np.intp]
     after: NDArray[np.intp]
 
-    def conversations(self, most: int) -> dict[int, int]:
-        """The first conversations, each with where it is heard first; what is of none stands for itself, below -1."""
-        found: dict[int, int] = {}
-        for place, session in enumerate(self.sessions):
-            found.setdefault(session if session >= 0 else -2 - place, place)
-            if len(found) == most:
-                break
-        return found
+    def cut(self, limit: int) -> Ranking:
+        columns = [one if isinstance(one, float) else one[:limit] for one in self.columns]
+        order, points, sessions, _, by_whom, before, after = self
+        return Ranking(
+            order[:limit], points[:limit], sessions[:limit], columns, by_whom[:limit], before[:limit], after[:limit]
+        )
 
 
 def rank(field: Field, recipe: Recipe, *, limit: int, kindred: Mapping[int, float] | None = None) -> Ranking:
@@ -381,12 +377,9 @@ def explained(field: Field, ranking: Ranking, *, matter: float) -> list[Hit]:
     if field.speaker is not None:
         # What the next speaker said beside it is not for that theirs.
         named[field.speaker] = alike[field.speaker] == SAME
-        by_other = facts.by_person.take(order) & ~named[field.speaker]
-    # Told of her brother, one knows nothing of a sister; unless she is named there too.
-    relatives = [place for place, term in enumerate(terms) if term.relative]
-    of_another: NDArray[np.bool_] | float = 0.0
-    if field.another is not None:
-        of_another = field.another.take(order) & ~np.logical_or.reduce(named[relatives], axis=0)
+        # What a word of the ask has in common with a sender's, "bill" or "mark", need not be a name.
+        if names[field.speaker]:
+            by_other = facts.by_person.take(order) & ~named[field.speaker]
     names_mass = float(np.add.reduce(rarity[names]))
     plain = [term.weight >= PLAIN_WEIGHT for term in terms]
     # The last is no memory: it stands for the closest conversations together.
@@ -395,7 +388,7 @@ def explained(field: Field, ranking: Ranking, *, matter: float) -> list[Hit]:
     ahead = _beyond_common(field, closeness, above)
     # One row for each lane and signal, for all hits at once, and all of them rounded at once.
     *lanes, lead, dated = columns
-    table = np.empty((len(columns) + 15, len(order)))
+    table = np.empty((len(columns) + 14, len(order)))
     for place, values in enumerate(
         (
             *lanes,
@@ -415,7 +408,6 @@ def explained(field: Field, ranking: Ranking, *, matter: float) -> list[Hit]:
             dated,
             field.few,
             matter,
-            of_another,
         )
     ):
         table[place] = values

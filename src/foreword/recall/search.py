@@ -17,7 +17,7 @@ from foreword.recall.dates import Span, spoken_of
 from foreword.recall.fusion import BEHIND, Field, Hit, Ranking, Recipe, beginnings, explained, rank
 from foreword.recall.kin import NO_KIN, SAME, kin_of
 from foreword.recall.themes import common_to
-from foreword.recall.words import PLAIN_WEIGHT, Term, ask_terms, asks_what_you_said, other_relatives
+from foreword.recall.words import PLAIN_WEIGHT, Term, ask_terms, asks_what_you_said, told_words
 from foreword.store import Floats, Nearest, Postings, Slots, View
 from foreword.values import dataclass
 
@@ -45,6 +45,8 @@ class Query:
     vector: Floats | None = None
     model: str = ""
     of_agent: bool = False
+    # How many words of it tell something.
+    length: int = 0
 
     @property
     def empty(self) -> bool:
@@ -72,6 +74,7 @@ _SAMPLED = 16
 _VECTOR_POOL = 48
 # The first conversations tell what else is of the matter: what lies in their direction, and more so than most.
 _LEADING = 3
+_KINDRED_TO = 2
 _ALIKE = 0.3
 
 
@@ -82,6 +85,7 @@ def understand(text: str, *, now: float) -> Query:
         ask_terms(text, limit=_MAX_TERMS, time=span.words if span else ""),
         span,
         of_agent=asks_what_you_said(text),
+        length=told_words(text),
     )
 
 
@@ -104,9 +108,10 @@ def recall(query: Query, view: View, settings: RecallSettings, *, limit: int | N
     slots = _distinct(np.concatenate((pool, view.neighbours(pool))))
     recipe, limit = Recipe(), limit or settings.candidates
     found = _field(query, words, slots, view, mean, deviation)
-    ranking = rank(found, recipe, limit=min(limit, recipe.narrow))
+    # However few are wanted, what the first conversations tell is the same.
+    ranking = rank(found, recipe, limit=recipe.narrow)
     leading = _leading(ranking, found, query, view)
-    first = explained(found, ranking, matter=leading.matter)
+    first = explained(found, ranking.cut(limit), matter=leading.matter)
     if limit <= recipe.narrow:
         return first
     kindred, beyond = _kindred(leading, found, query.model, view)
@@ -134,7 +139,6 @@ def _field(query: Query, words: _Words, slots: Slots, view: View, mean: float, d
         kin=words.kin.take(slots),
         said=np.isin(slots, words.said, assume_unique=True) if words.speaker is not None else None,
         speaker=words.speaker,
-        another=_of_others(query.terms, slots, view),
         similarity=similarity,
         mean=mean,
         deviation=deviation,
@@ -167,26 +171,38 @@ class _Leading:
 
 
 def _leading(ranking: Ranking, found: Field, query: Query, view: View) -> _Leading:
+    """What is of no conversation stands for itself. A conversation in which the same was only asked before is not what
+    the ask is about."""
     if query.vector is None:
         return _Leading(np.zeros((0, 1), np.float32), ())
-    places = list(ranking.conversations(_LEADING).values())
-    slots = found.slots.take(ranking.order.take(places))
+    plain = [term.weight >= PLAIN_WEIGHT for term in query.terms]
+    held = (found.likeness.take(ranking.order, axis=1)[plain] == SAME).all(axis=0)
+    asked = held & (found.facts.length.take(ranking.order) <= query.length)
+    heard: dict[int, int] = {}
+    for place, (session, only_asked) in enumerate(zip(ranking.sessions, asked.tolist(), strict=True)):
+        if not only_asked and len(heard) < _LEADING:
+            heard.setdefault(session if session >= 0 else -2 - place, place)
+    places = list(heard.values())
+    middles = view.middles(found.slots.take(ranking.order.take(places)), model=query.model)
+    if middles.shape[1] != len(query.vector):
+        return _Leading(np.zeros((0, 1), np.float32), ())
     best = ranking.points[0] or 1.0
-    return _Leading(view.middles(slots, model=query.model), [ranking.points[place] / best for place in places])
+    return _Leading(middles, [ranking.points[place] / best for place in places])
 
 
 def _kindred(leading: _Leading, found: Field, model: str, view: View) -> tuple[dict[int, float], Slots]:
     """By session, how like it is to the leading ones in what it is about; and what was said in their direction,
     whatever its words: what somebody lives through is spoken of more than once."""
-    towards = [view.nearest(one, model=model, limit=_VECTOR_POOL).slots for one in leading.middles if one.any()]
-    if not towards:
-        return {}, np.empty(0, np.int32)
-    beyond = np.concatenate(towards)
+    of, shares = leading.middles[:_KINDRED_TO], np.array(leading.shares[:_KINDRED_TO], np.float32)
+    towards = [view.nearest(one, model=model, limit=_VECTOR_POOL).slots for one in of if one.any()]
+    beyond = np.concatenate([*towards, np.empty(0, np.int32)])
     slots = np.concatenate((found.slots, beyond))
     one_of = dict(zip(view.facts(slots).session.tolist(), slots.tolist(), strict=True))
     one_of.pop(-1, None)
+    if not one_of or not towards:
+        return {}, beyond
     middles = view.middles(np.array(list(one_of.values()), np.int32), model=model)
-    alike = (middles @ leading.middles.T - _ALIKE) / (1 - _ALIKE) * np.array(leading.shares, np.float32)
+    alike = (middles @ of.T - _ALIKE) / (1 - _ALIKE) * shares
     return dict(zip(one_of, np.maximum.reduce(alike, axis=1).clip(0).tolist(), strict=True)), beyond
 
 
@@ -291,12 +307,6 @@ def _said(speakers: Sequence[Slots]) -> tuple[Slots, int | None]:
     several."""
     spoke = [place for place, slots in enumerate(speakers) if len(slots)]
     return (speakers[spoke[0]], spoke[0]) if len(spoke) == 1 else (np.empty(0, np.int32), None)
-
-
-def _of_others(terms: Sequence[Term], slots: Slots, view: View) -> NDArray[np.bool_] | None:
-    """Which of these tell of relatives whom the ask does not name; None where it names none."""
-    others = other_relatives(terms)
-    return np.isin(slots, np.concatenate(view.holders(np.array(others, np.uint32)))) if others else None
 
 
 def _background(nearest: Nearest, size: int) -> tuple[float, float]:

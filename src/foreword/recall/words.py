@@ -7,7 +7,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cache, lru_cache
 
@@ -78,14 +78,24 @@ _ASKING = frozenset(
 )
 # What is to be done with the answer: counting, ordering. It tells little of where the answer stands.
 _RECKONING = frozenset("order earliest latest happen happened pass passed total number times".split())
-_OF_SELF = lazy(r"\b(?:I|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
+# Who speaks of themselves. Not "us", which is a country, nor "mine", where coal comes from.
+_OF_SELF = lazy(r"\bI(?:['\u2019]|\s+[a-z])|\b(?:[Mm]e|[Mm]y|[Mm]yself|[Ww]e|[Oo]ur|[Oo]urs|[Oo]urselves)\b")
 _TO_YOU = lazy(r"\b(?:you|your|yours|yourself|yourselves|u|ya)\b", re.IGNORECASE)
 # By whom people name one person and no other, each with the words that say the same.
-_RELATIVES = """mother mom mum mama mommy mummy mam / father dad papa daddy / sister / brother / daughter / son / wife /
-    husband / grandmother grandma granny grandmom nana gran / grandfather grandpa granddad grandad / granddaughter /
-    grandson / aunt auntie aunty / uncle / niece / nephew / cousin / stepmother stepmom / stepfather stepdad /
-    girlfriend / boyfriend / fiance fiancee / neighbour neighbor / roommate flatmate housemate / boss /
-    landlord landlady"""
+_RELATIVES = [
+    group.split()
+    for group in """mother mom mum mama mommy mummy / father dad papa daddy / sister / brother / daughter / son / wife /
+    husband / grandmother grandma granny grandmom / grandfather grandpa granddad grandad / granddaughter / grandson /
+    aunt auntie / uncle / niece / nephew / cousin / stepmother stepmom / stepfather stepdad / girlfriend / boyfriend /
+    neighbour neighbor / roommate flatmate housemate / boss / landlord landlady""".split("/")
+]
+# Whom a text is about is told in its beginning.
+_TOLD_CHARS = 4000
+# "My little sister", "our mother-in-law", but not "my ex-wife".
+_MY_RELATIVE = lazy(
+    rf"\b(?:my|our)\s+(?:[a-z]+\s+)?({'|'.join(word for group in _RELATIVES for word in group)})(-in-law)?\b",
+    re.IGNORECASE,
+)
 _MONTHS = "january february march april may june july august september october november december".split()
 
 _stemmers = threading.local()
@@ -112,15 +122,14 @@ def word_hash(term: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One thing an ask looks for. `weight` is its share beside a plain word; `name` marks what must not be missing.
-    `same` are other words that say it as well; a `relative` is a sister or the like, who is a name too."""
+    """One thing an ask looks for. `weight` is its share beside a plain word; `name` marks what must not be missing;
+    `same` are other words that say it as well."""
 
     text: str
     hash: int
     weight: float = 1.0
     name: bool = False
     same: tuple[int, ...] = ()
-    relative: bool = False
 
     @property
     def said_by(self) -> int:
@@ -167,8 +176,7 @@ def bag(memory: Memory) -> Bag:
 def ask_terms(text: str, *, limit: int, time: str = "") -> list[Term]:
     """What an ask looks for, in the order it was said; at most `limit`, plain words before fragments. The words in
     which it speaks of a `time` count little: memories are dated, and seldom name their own date. So does the name of
-    whom it is addressed to, by which a group calls its bot. "My sister" names somebody as a name does: what is known of
-    a brother is no answer."""
+    whom it is addressed to, by which a group calls its bot. "Mum" and "mother" are one."""
     names = {term for chunk in names_in(text) for term, weight in _terms(chunk) if weight == 1.0}
     addressed = _ADDRESSED.match(text)
     # The Wednesday two weeks ago: once a time is named, its day is a part of that.
@@ -183,28 +191,57 @@ def ask_terms(text: str, *, limit: int, time: str = "") -> list[Term]:
         elif term in _RECKONING_STEMS:
             found[term] = Term(term, word_hash(term), _RECKONING_WEIGHT)
         else:
-            relative = term in _relatives()
-            same = _relatives().get(term, ())
-            found[term] = Term(term, word_hash(term), weight, term in names or relative, same, relative)
+            found[term] = Term(term, word_hash(term), weight, term in names, _saying_the_same().get(term, ()))
     return sorted(found.values(), key=lambda term: -term.weight)[:limit]
 
 
 @cache
-def _relatives() -> dict[str, tuple[int, ...]]:
-    """The terms that name a relative or the like, with the hashes of those that say the same."""
-    groups = [[_stem(word) for word in group.split()] for group in _RELATIVES.split("/")]
+def _saying_the_same() -> dict[str, tuple[int, ...]]:
+    """By term that says who, the hashes of the others that say the same."""
+    groups = [list(dict.fromkeys(map(_stem, group))) for group in _RELATIVES]
     return {one: tuple(word_hash(other) for other in group if other != one) for group in groups for one in group}
 
 
-def other_relatives(terms: Iterable[Term]) -> list[int]:
-    """The hashes of all words for relatives but those that the terms name; none where they name none."""
-    named = {word for term in terms if term.relative for word in (term.hash, *term.same)}
-    return [word for word in map(word_hash, _relatives()) if word not in named] if named else []
+def of_another_person(text: str, ask: str, *, by_other: bool) -> bool:
+    """Whether a text tells of another person than the ask: of another relative, or, where it is `by_other` than the one
+    asked about, of who said it. Who asks about themselves may well be told by themselves."""
+    if by_other and not speaks_of_self(ask) and tells_of_self(text):
+        return True
+    return _of_another_relative(text, ask)
+
+
+def _of_another_relative(text: str, ask: str) -> bool:
+    """Whether a text is about "my wife" where the ask is about "my husband", of whom it says nothing. Who asks *who*
+    did it asks for another."""
+    asked = _my_relatives(ask)
+    if not asked or ask.lstrip()[:3].lower() == "who":
+        return False
+    text = text[:_TOLD_CHARS]
+    told = _my_relatives(text)
+    # However the one asked about is spoken of: "her husband", "Dad".
+    words = {word.lower() for word in _CHUNK.findall(text.replace("'s", " ").replace("\u2019s", " "))}
+    return bool(told) and not asked & told and not any(words.intersection(_said_as(one)) for one in asked)
+
+
+def _my_relatives(text: str) -> set[str]:
+    """Each by one of its words."""
+    return {_said_as(word.lower())[0] + in_law.lower() for word, in_law in _MY_RELATIVE.findall(text)}
+
+
+@cache
+def _said_as(word: str) -> list[str]:
+    """The words for one relative; for "mother-in-law" that one alone."""
+    return next((group for group in _RELATIVES if word in group), [word])
 
 
 def content_terms(text: str) -> frozenset[str]:
     """The words of a text that tell something, as terms."""
     return frozenset(term for term, weight in _terms(text[:MAX_INDEXED_CHARS]) if weight == 1.0)
+
+
+def told_words(text: str) -> int:
+    """How many words of a text tell something; as long as it is beside a memory's `Bag.length`."""
+    return sum(weight == 1.0 for _, weight in _terms(text[:MAX_INDEXED_CHARS]))
 
 
 def asks_the_same(text: str, ask: str) -> bool:
@@ -224,9 +261,13 @@ def asks_what_you_said(text: str) -> bool:
     return bool(_YOU_SAID.search(text) or (_OUR_TALK.search(text) and not _I_SAID.search(text)))
 
 
+def speaks_of_self(text: str) -> bool:
+    return bool(_OF_SELF.search(text[:_TOLD_CHARS]))
+
+
 def tells_of_self(text: str) -> bool:
     """Whether who said this tells of themselves, and not of whom they speak to."""
-    return bool(_OF_SELF.search(text)) and not _TO_YOU.search(text)
+    return speaks_of_self(text) and not _TO_YOU.search(text[:_TOLD_CHARS])
 
 
 def names_in(text: str, *, unknown_first: Callable[[str], bool] = lambda word: False) -> Iterator[str]:

@@ -111,10 +111,11 @@ class View(Protocol):
     def facts(self, slots: Slots) -> Facts: ...
 
     def middles(self, slots: Slots, *, model: str) -> Floats:
-        """What the conversation of each of these memories is about, as the direction in which it lies from the middle
-        of everything: the mean of the vectors of what persons said in it, or of all where none did, of length one. Of a
-        long conversation every so-and-so-manieth memory stands for all (ENOUGH_OF_SESSION to twice as many); one that
-        is of none stands for itself. Zeros where there is no vector of this model."""
+        """What the conversation of each of these memories is about, no two of them of the same: the direction in which
+        it lies from the middle of everything. That is the mean of the vectors of what persons said in it, or of all
+        where none did, less the mean of all, of length one. Of a long conversation every so-and-so-manieth memory
+        stands for all (ENOUGH_OF_SESSION to twice as many); one that is of none stands for itself. Zeros where there is
+        no vector of this model."""
 
     def share_between(self, start: float, end: float) -> float:
         """About how much of it is of a time, 0..1; the end is not in it."""

@@ -263,15 +263,19 @@ class _Space:
         starts = np.concatenate(([0], np.cumsum(parts)[:-1]))
         return (self._first.take(slots) - starts).repeat(parts) + np.arange(parts.sum()), starts
 
-    def middle(self, slots: Slots) -> Floats:
-        """The mean of all vectors of these memories; zeros where there is none."""
-        slots = slots[self._first.take(slots) != NO_SLOT]
-        if not len(slots):
-            return np.zeros(self.dims, np.float32)
-        each, _ = self._parts_of(slots)
-        return np.asarray(
-            self._scales.values.take(each) @ self._values.values.take(each, axis=0) / len(each), np.float32
-        )
+    def middles(self, slots: Slots, groups: NDArray[np.intp], count: int) -> Floats:
+        """The mean of all vectors of each of `count` groups of memories, zeros where there is none; `groups` ascend and
+        tell of which each is."""
+        result = np.zeros((count, self.dims), np.float32)
+        known = self._first.take(slots) != NO_SLOT
+        slots, groups = slots[known], groups[known]
+        if len(slots):
+            each, _ = self._parts_of(slots)
+            of = groups.repeat(self._parts.take(slots))
+            begins = np.append(True, of[1:] != of[:-1]).nonzero()[0]
+            sums = np.add.reduceat(self._unpacked(each), begins, axis=0)
+            result[of[begins]] = sums / (np.append(begins[1:], len(of)) - begins)[:, None]
+        return result
 
     def _exact(self, vector: Floats, places: NDArray[np.integer]) -> Floats:
         values = self._values.values.take(places, axis=0).astype(np.float32)
@@ -568,23 +572,39 @@ class IndexView:
 
     def middles(self, slots: Slots, *, model: str) -> Floats:
         space = self._index.space(model, self.connection)
-        if space is None or not len(slots):
+        if space is None:
             return np.zeros((len(slots), 1), np.float32)
-        found = np.array([space.middle(self._told_beside(slot)) for slot in slots.tolist()])
+        found = space.middles(*self._told_beside(slots), len(slots))
         sample = self._seen_in(space, model).sample
         found[found.any(axis=1)] -= np.add.reduce(sample, axis=0) / (len(sample) + LYING_NOWHERE)
         lengths = np.sqrt(np.einsum("ij,ij->i", found, found))
         return np.asarray(found / np.where(lengths, lengths, 1)[:, None], np.float32)
 
-    def _told_beside(self, slot: int) -> Slots:
-        """What tells what the conversation of a memory is about: what persons said in it, or all where none did."""
-        of = self._index._session.values[: self.span]
-        if of[slot] < 0:
-            return np.array([slot], np.int32)
-        slots = ((of == of[slot]) & self._mask).nonzero()[0]
-        said = slots[self._index._by_person.values.take(slots)]
-        slots = said if len(said) else slots
-        return np.asarray(slots[:: max(1, len(slots) // ENOUGH_OF_SESSION)], np.int32)
+    def _told_beside(self, slots: Slots) -> tuple[Slots, NDArray[np.intp]]:
+        """What tells what the conversation of each of these memories is about, one after the other, and of which each
+        is: what persons said in it, or all where none did; of one that is of none itself."""
+        index = self._index
+        of = index._session.values[: self.span]
+        sessions = of.take(slots)
+        # By session, the place of the first of these that is of it; the last is what no session, at -1, reads.
+        wanted = np.full(int(np.maximum.reduce(of, initial=NO_SLOT)) + 2, -1, np.intp)
+        places = (sessions >= 0).nonzero()[0][::-1]
+        wanted[sessions.take(places)] = places
+        groups = wanted.take(of, mode="wrap")
+        told = ((groups >= 0) & self._mask).nonzero()[0]
+        groups = groups.take(told)
+        said = index._by_person.values.take(told)
+        said = said | (np.bincount(groups, said, len(slots)).take(groups) == 0)
+        told, groups = told[said], groups[said]
+        many = np.bincount(groups, minlength=len(slots))
+        order = groups.argsort(kind="stable")
+        told, groups = told.take(order), groups.take(order)
+        place = np.arange(len(told)) - (many.cumsum() - many).take(groups)
+        kept = place % np.maximum(many // ENOUGH_OF_SESSION, 1).take(groups) == 0
+        alone = (sessions < 0).nonzero()[0]
+        told, groups = np.append(told[kept], slots.take(alone)), np.append(groups[kept], alone)
+        order = groups.argsort(kind="stable")
+        return told.take(order).astype(np.int32), groups.take(order)
 
     def share_between(self, start: float, end: float) -> float:
         # Of many, some thousand tell: of those that are seen here, whatever else there is.
