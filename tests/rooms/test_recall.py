@@ -275,7 +275,7 @@ def test_that_the_same_was_asked_before_tells_of_no_matter(history: History) -> 
     asked = "Does the banjo need the sourdough?"
     before = history.ask(asked)[0][1].signals.matter
     for number in range(3):
-        history.say(asked, session=f"asked {number}")
+        history.say(asked, "Done.", session=f"asked {number}")
     again = dict(history.ask(asked))
     assert asked in again
     assert again[asked].signals.matter == pytest.approx(before, abs=0.15)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import field, replace
-from itertools import islice
+from itertools import compress, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,17 +171,19 @@ class _Leading:
 
 
 def _leading(ranking: Ranking, found: Field, query: Query, view: View) -> _Leading:
-    """What is of no conversation stands for itself. A conversation in which the same was only asked before is not what
-    the ask is about."""
+    """What is of no conversation stands for itself. Conversations in which the same was asked before, in no more words,
+    are alike for that alone, and tell nothing."""
     if query.vector is None:
         return _Leading(np.zeros((0, 1), np.float32), ())
     plain = [term.weight >= PLAIN_WEIGHT for term in query.terms]
     held = (found.likeness.take(ranking.order, axis=1)[plain] == SAME).all(axis=0)
     asked = held & (found.facts.length.take(ranking.order) <= query.length)
+    keys = [session if session >= 0 else -2 - place for place, session in enumerate(ranking.sessions)]
+    only_asked = set(compress(keys, asked.tolist()))
     heard: dict[int, int] = {}
-    for place, (session, only_asked) in enumerate(zip(ranking.sessions, asked.tolist(), strict=True)):
-        if not only_asked and len(heard) < _LEADING:
-            heard.setdefault(session if session >= 0 else -2 - place, place)
+    for place, key in enumerate(keys):
+        if key not in only_asked and len(heard) < _LEADING:
+            heard.setdefault(key, place)
     places = list(heard.values())
     middles = view.middles(found.slots.take(ranking.order.take(places)), model=query.model)
     if middles.shape[1] != len(query.vector):
