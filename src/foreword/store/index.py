@@ -155,12 +155,13 @@ def _spread(values: Floats) -> tuple[float, float]:
 @dataclass(frozen=True, slots=True)
 class _Seen:
     """Which vectors a view may see, as of a row; `places` is None when it may see all. A few, as they are, stand for
-    all of them."""
+    all of them, and `centre` is the middle of these."""
 
     last_row: int
     places: NDArray[np.intp] | None
     count: int
     sample: Floats
+    centre: Floats
 
 
 class _Space:
@@ -211,7 +212,8 @@ class _Space:
         places = np.flatnonzero(mask[self._owners.values])
         step = max(1, len(places) // _BACKGROUND_SAMPLE)
         sample = self._unpacked(places[::step])
-        return _Seen(self.last_row, places if len(places) < self._owners.used else None, len(places), sample)
+        centre = np.add.reduce(sample, axis=0) / np.float32(len(sample) + LYING_NOWHERE)
+        return _Seen(self.last_row, places if len(places) < self._owners.used else None, len(places), sample, centre)
 
     def nearest(self, vector: Floats, seen: _Seen, limit: int) -> Nearest:
         wanted = min(seen.count, limit * _OVERSAMPLING)
@@ -575,8 +577,7 @@ class IndexView:
         if space is None:
             return np.zeros((len(slots), 1), np.float32)
         found = space.middles(*self._told_beside(slots), len(slots))
-        sample = self._seen_in(space, model).sample
-        found[found.any(axis=1)] -= np.add.reduce(sample, axis=0) / (len(sample) + LYING_NOWHERE)
+        found[found.any(axis=1)] -= self._seen_in(space, model).centre
         lengths = np.sqrt(np.einsum("ij,ij->i", found, found))
         return np.asarray(found / np.where(lengths, lengths, 1)[:, None], np.float32)
 
@@ -586,13 +587,14 @@ class IndexView:
         index = self._index
         of = index._session.values[: self.span]
         sessions = of.take(slots)
-        # By session, the place of the first of these that is of it; the last is what no session, at -1, reads.
-        wanted = np.full(int(np.maximum.reduce(of, initial=NO_SLOT)) + 2, -1, np.intp)
-        places = (sessions >= 0).nonzero()[0][::-1]
-        wanted[sessions.take(places)] = places
-        groups = wanted.take(of, mode="wrap")
-        told = ((groups >= 0) & self._mask).nonzero()[0]
-        groups = groups.take(told)
+        order = sessions.argsort(kind="stable")
+        # A mark for each session: over all memories one look takes as long as anything else here.
+        wanted = np.zeros(int(np.maximum.reduce(of, initial=0)) + 1, np.bool_)
+        wanted[sessions[sessions >= 0]] = True
+        told = (wanted.take(of, mode="clip") & self._mask).nonzero()[0]
+        # What is of none, at -1, was taken for the first.
+        told = told[of.take(told) >= 0]
+        groups = order.take(sessions.take(order).searchsorted(of.take(told)))
         said = index._by_person.values.take(told)
         said = said | (np.bincount(groups, said, len(slots)).take(groups) == 0)
         told, groups = told[said], groups[said]
