@@ -57,7 +57,7 @@ class Recipe:
     half_length: float = 8.0
     # So many places go to the best memories; behind them conversations come first that have not been heard yet.
     narrow: int = 10
-    # What such a conversation gains there by being one with the first conversation in what it is about.
+    # What such a conversation gains there by being one with the first ones in what it is about, beside the best memory.
     kindred: float = 1.5
 
 

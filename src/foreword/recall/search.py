@@ -176,7 +176,7 @@ def _leading(ranking: Ranking, found: Field, query: Query, view: View) -> _Leadi
     if query.vector is None:
         return _Leading(np.zeros((0, 1), np.float32), ())
     plain = [term.weight >= PLAIN_WEIGHT for term in query.terms]
-    held = (found.likeness.take(ranking.order, axis=1)[plain] == SAME).all(axis=0)
+    held = (found.likeness.take(ranking.order, axis=1)[plain] == SAME).all(axis=0) & any(plain)
     asked = held & (found.facts.length.take(ranking.order) <= query.length)
     keys = [session if session >= 0 else -2 - place for place, session in enumerate(ranking.sessions)]
     only_asked = set(compress(keys, asked.tolist()))
