@@ -646,12 +646,31 @@ def test_one_store_may_be_used_by_many_threads(store: Store) -> None:
 
 def _write_many(place: Any, name: str, count: int, together: Any) -> None:
     store = place()
-    together.wait()
+    # Who waits for one that has died waits no longer than this.
+    together.wait(60)
     for number in range(count):
         [written] = store.add([draft(f"{name} {number}", vectors=unit(1, number))], Session(name, "ada"))
         assert written.created
         settle(store, Session(name, "ada"), delivered=[(written.row, f"{name}{number}")])
     store.close()
+
+
+def _open_all(homes: Sequence[Path], together: Any) -> None:
+    for home in homes:
+        together.wait(60)
+        SqliteStore(home).close()
+
+
+@pytest.mark.proves("D11")
+def test_two_processes_may_open_a_new_home_at_once(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    together, homes = context.Barrier(2), [tmp_path / f"home{number}" for number in range(30)]
+    openers = [context.Process(target=_open_all, args=(homes, together)) for _ in range(2)]
+    for opener in openers:
+        opener.start()
+    for opener in openers:
+        opener.join()
+    assert [opener.exitcode for opener in openers] == [0, 0]
 
 
 @pytest.mark.proves("D11")

@@ -28,6 +28,7 @@ class StoreSettings:
 
 FILE_NAME = "foreword.db"
 _LOCK_WAIT_S = 10.0
+_LOOK_AGAIN_S = 0.005
 _CLOSE_WAIT_S = 5.0
 _UNWRITABLE = frozenset(
     {
@@ -222,7 +223,21 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA foreign_keys = ON")
     # Freed bytes are overwritten: what was forgotten must not stay readable in the file.
     connection.execute("PRAGMA secure_delete = ON")
-    if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-        connection.execute("PRAGMA journal_mode = WAL")
+    _journal_ahead(connection)
     connection.execute("PRAGMA synchronous = FULL")
     return connection
+
+
+def _journal_ahead(connection: sqlite3.Connection) -> None:
+    """Readers and a writer at once need SQLite's write-ahead journal. While another process changes to it, or has just
+    made the file, SQLite says that it is locked without waiting as it does elsewhere, so the waiting is done here."""
+    until = time.monotonic() + _LOCK_WAIT_S
+    while True:
+        try:
+            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+        time.sleep(_LOOK_AGAIN_S)
