@@ -234,6 +234,7 @@ def tell_of_two_matters(history: History) -> None:
     history.say("I need new strings for my guitar.", "A better case for my banjo, too.", session="music again")
 
 
+@pytest.mark.proves("S13")
 def test_who_looks_further_is_led_to_what_was_said_of_the_same_matter_in_other_words(history: History) -> None:
     tell_of_two_matters(history)
     asked = "Which lessons did I start with Rachel?"
@@ -245,6 +246,7 @@ def test_who_looks_further_is_led_to_what_was_said_of_the_same_matter_in_other_w
     assert beyond[0] not in by_words, "no word of it leads there"
 
 
+@pytest.mark.proves("B4")
 @pytest.mark.parametrize("count", [3, 10, 40])
 def test_what_another_may_see_changes_nothing_that_is_found(history: History, count: int) -> None:
     tell_of_two_matters(history)
