@@ -45,8 +45,6 @@ class Query:
     vector: Floats | None = None
     model: str = ""
     of_agent: bool = False
-    # How many words of it tell something.
-    length: int = 0
 
     @property
     def empty(self) -> bool:
@@ -85,7 +83,6 @@ def understand(text: str, *, now: float) -> Query:
         ask_terms(text, limit=_MAX_TERMS, time=span.words if span else ""),
         span,
         of_agent=asks_what_you_said(text),
-        length=told_words(text),
     )
 
 
@@ -177,7 +174,7 @@ def _leading(ranking: Ranking, found: Field, query: Query, view: View) -> _Leadi
         return _Leading(np.zeros((0, 1), np.float32), ())
     plain = [term.weight >= PLAIN_WEIGHT for term in query.terms]
     held = (found.likeness.take(ranking.order, axis=1)[plain] == SAME).all(axis=0) & any(plain)
-    asked = held & (found.facts.length.take(ranking.order) <= query.length)
+    asked = held & (found.facts.length.take(ranking.order) <= told_words(query.text))
     keys = [session if session >= 0 else -2 - place for place, session in enumerate(ranking.sessions)]
     only_asked = set(compress(keys, asked.tolist()))
     heard: dict[int, int] = {}

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cache, lru_cache
+from itertools import chain
 
 import numpy as np
 import Stemmer
@@ -93,7 +94,7 @@ _RELATIVES = [
 _TOLD_CHARS = 4000
 # "My little sister", "our mother-in-law", but not "my ex-wife".
 _MY_RELATIVE = lazy(
-    rf"\b(?:my|our)\s+(?:[a-z]+\s+)?({'|'.join(word for group in _RELATIVES for word in group)})(-in-law)?\b",
+    rf"\b(?:my|our)\s{{1,3}}(?:[a-z]+\s{{1,3}})?({'|'.join(chain.from_iterable(_RELATIVES))})(-in-law)?\b",
     re.IGNORECASE,
 )
 _MONTHS = "january february march april may june july august september october november december".split()
@@ -205,7 +206,7 @@ def _saying_the_same() -> dict[str, tuple[int, ...]]:
 def of_another_person(text: str, ask: str, *, by_other: bool) -> bool:
     """Whether a text tells of another person than the ask: of another relative, or, where it is `by_other` than the one
     asked about, of who said it. Who asks about themselves may well be told by themselves."""
-    if by_other and not speaks_of_self(ask) and tells_of_self(text):
+    if by_other and not _speaks_of_self(ask) and _tells_of_self(text):
         return True
     return _of_another_relative(text, ask)
 
@@ -218,9 +219,11 @@ def _of_another_relative(text: str, ask: str) -> bool:
         return False
     text = text[:_TOLD_CHARS]
     told = _my_relatives(text)
+    if not told or asked & told:
+        return False
     # However the one asked about is spoken of: "her husband", "Dad".
     words = {word.lower() for word in _CHUNK.findall(text.replace("'s", " ").replace("\u2019s", " "))}
-    return bool(told) and not asked & told and not any(words.intersection(_said_as(one)) for one in asked)
+    return not any(words.intersection(_said_as(one)) for one in asked)
 
 
 def _my_relatives(text: str) -> set[str]:
@@ -261,13 +264,13 @@ def asks_what_you_said(text: str) -> bool:
     return bool(_YOU_SAID.search(text) or (_OUR_TALK.search(text) and not _I_SAID.search(text)))
 
 
-def speaks_of_self(text: str) -> bool:
+def _speaks_of_self(text: str) -> bool:
     return bool(_OF_SELF.search(text[:_TOLD_CHARS]))
 
 
-def tells_of_self(text: str) -> bool:
+def _tells_of_self(text: str) -> bool:
     """Whether who said this tells of themselves, and not of whom they speak to."""
-    return speaks_of_self(text) and not _TO_YOU.search(text[:_TOLD_CHARS])
+    return _speaks_of_self(text) and not _TO_YOU.search(text[:_TOLD_CHARS])
 
 
 def names_in(text: str, *, unknown_first: Callable[[str], bool] = lambda word: False) -> Iterator[str]:
